@@ -1,0 +1,1 @@
+//! Packages, signatures, trust and the load plan.

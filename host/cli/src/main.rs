@@ -1,0 +1,18 @@
+//! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
+
+mod output;
+mod verbs;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = verbs::Arguments::parse();
+    match verbs::run(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(output::EXIT_REFUSED)
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Documents, and when they are valid.

@@ -1,0 +1,1 @@
+//! Everything a caller can ask the host to do.

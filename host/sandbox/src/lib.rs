@@ -1,0 +1,1 @@
+//! One isolated call into a signed component.
