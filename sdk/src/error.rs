@@ -28,7 +28,10 @@ pub enum ToolError {
 impl ToolError {
     /// The input does not fit at `path`, an RFC 6901 pointer such as `/items/0`.
     pub fn invalid_input(path: impl Into<String>, message: impl Into<String>) -> Self {
-        ToolError::InvalidInput { path: path.into(), message: message.into() }
+        ToolError::InvalidInput {
+            path: path.into(),
+            message: message.into(),
+        }
     }
 
     /// Something forbids it.
@@ -43,14 +46,19 @@ impl ToolError {
 
     /// The work failed; `code` in SCREAMING_SNAKE_CASE.
     pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
-        ToolError::Failed { code: code.into(), message: message.into() }
+        ToolError::Failed {
+            code: code.into(),
+            message: message.into(),
+        }
     }
 }
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ToolError::InvalidInput { path, message } if path.is_empty() => write!(f, "invalid input: {message}"),
+            ToolError::InvalidInput { path, message } if path.is_empty() => {
+                write!(f, "invalid input: {message}")
+            }
             ToolError::InvalidInput { path, message } => write!(f, "invalid input at {path}: {message}"),
             ToolError::Denied(message) => write!(f, "denied: {message}"),
             ToolError::Unavailable(message) => write!(f, "unavailable: {message}"),

@@ -33,14 +33,20 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, ToolError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| ToolError::invalid_input(pointer(error.path()), error.inner().to_string()))?;
-    reader.end().map_err(|error| ToolError::invalid_input("", error.to_string()))?;
+    reader
+        .end()
+        .map_err(|error| ToolError::invalid_input("", error.to_string()))?;
     Ok(value)
 }
 
 /// Writes an output.
 pub fn write<T: Serialize>(output: T) -> Result<String, ToolError> {
-    serde_json::to_string(&output)
-        .map_err(|error| ToolError::failed("OUTPUT_NOT_JSON", format!("the output cannot be written as JSON: {error}")))
+    serde_json::to_string(&output).map_err(|error| {
+        ToolError::failed(
+            "OUTPUT_NOT_JSON",
+            format!("the output cannot be written as JSON: {error}"),
+        )
+    })
 }
 
 /// Writes the output of a tool that can fail.
@@ -50,12 +56,22 @@ pub fn finish<R: Outcome<Output: Serialize>>(outcome: R) -> Result<String, ToolE
 
 /// The JSON Schema of what `T` reads.
 pub fn input_schema<T: JsonSchema>() -> String {
-    SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>().to_value().to_string()
+    SchemaSettings::draft2020_12()
+        .for_deserialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+        .to_string()
 }
 
 /// The JSON Schema of what `T` writes.
 pub fn output_schema<T: JsonSchema>() -> String {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value().to_string()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+        .to_string()
 }
 
 /// An RFC 6901 pointer.

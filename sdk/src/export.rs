@@ -18,7 +18,11 @@ pub struct Tools<P>(PhantomData<P>);
 
 impl<P: Exported> Guest for Tools<P> {
     fn describe() -> Vec<Descriptor> {
-        P::PLUGIN.describe().into_iter().map(|tool| descriptor(tool, P::PLUGIN.namespace())).collect()
+        P::PLUGIN
+            .describe()
+            .into_iter()
+            .map(|tool| descriptor(tool, P::PLUGIN.namespace()))
+            .collect()
     }
 
     fn invoke(name: String, input: String, context: wit::CallContext) -> Result<String, wit::Error> {
@@ -74,7 +78,9 @@ fn descriptor(tool: crate::Descriptor, namespace: &str) -> Descriptor {
 impl From<ToolError> for wit::Error {
     fn from(error: ToolError) -> Self {
         match error {
-            ToolError::InvalidInput { path, message } => wit::Error::InvalidInput(wit::InvalidInput { path, message }),
+            ToolError::InvalidInput { path, message } => {
+                wit::Error::InvalidInput(wit::InvalidInput { path, message })
+            }
             ToolError::Denied(message) => wit::Error::Denied(message),
             ToolError::Unavailable(message) => wit::Error::Unavailable(message),
             ToolError::Failed { code, message } => wit::Error::Failed(wit::Failure { code, message }),
@@ -85,7 +91,9 @@ impl From<ToolError> for wit::Error {
 impl From<wit::Error> for ToolError {
     fn from(error: wit::Error) -> Self {
         match error {
-            wit::Error::InvalidInput(wit::InvalidInput { path, message }) => ToolError::InvalidInput { path, message },
+            wit::Error::InvalidInput(wit::InvalidInput { path, message }) => {
+                ToolError::InvalidInput { path, message }
+            }
             wit::Error::Denied(message) => ToolError::Denied(message),
             wit::Error::Unavailable(message) => ToolError::Unavailable(message),
             wit::Error::Failed(wit::Failure { code, message }) => ToolError::Failed { code, message },

@@ -21,7 +21,13 @@ pub struct Request {
 impl Request {
     /// A request without headers or body.
     pub fn new(method: impl Into<String>, url: impl Into<String>) -> Self {
-        Request { method: method.into(), url: url.into(), headers: Vec::new(), body: Vec::new(), timeout: None }
+        Request {
+            method: method.into(),
+            url: url.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            timeout: None,
+        }
     }
 
     /// A GET request.
@@ -31,7 +37,10 @@ impl Request {
 
     /// A POST request.
     pub fn post(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        Request { body: body.into(), ..Request::new("POST", url) }
+        Request {
+            body: body.into(),
+            ..Request::new("POST", url)
+        }
     }
 
     /// With one more header.
@@ -56,13 +65,23 @@ impl Request {
             let response = http::fetch(&http::Request {
                 method: self.method,
                 url: self.url,
-                headers: self.headers.into_iter().map(|(name, value)| Field { name, value }).collect(),
+                headers: self
+                    .headers
+                    .into_iter()
+                    .map(|(name, value)| Field { name, value })
+                    .collect(),
                 body: self.body,
-                timeout_ms: self.timeout.map(|limit| u32::try_from(limit.as_millis()).unwrap_or(u32::MAX)),
+                timeout_ms: self
+                    .timeout
+                    .map(|limit| u32::try_from(limit.as_millis()).unwrap_or(u32::MAX)),
             })?;
             Ok(Response {
                 status: response.status,
-                headers: response.headers.into_iter().map(|field| (field.name, field.value)).collect(),
+                headers: response
+                    .headers
+                    .into_iter()
+                    .map(|field| (field.name, field.value))
+                    .collect(),
                 body: response.body,
             })
         }
@@ -90,7 +109,11 @@ impl Response {
 
     /// The body read as JSON.
     pub fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, ToolError> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| ToolError::failed("BAD_RESPONSE", format!("the response is not the expected JSON: {error}")))
+        serde_json::from_slice(&self.body).map_err(|error| {
+            ToolError::failed(
+                "BAD_RESPONSE",
+                format!("the response is not the expected JSON: {error}"),
+            )
+        })
     }
 }

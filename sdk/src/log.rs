@@ -26,7 +26,10 @@ pub fn write(level: Level, message: &str, fields: &[(&str, &str)]) {
         };
         let fields: Vec<Field> = fields
             .iter()
-            .map(|(name, value)| Field { name: (*name).to_owned(), value: (*value).to_owned() })
+            .map(|(name, value)| Field {
+                name: (*name).to_owned(),
+                value: (*value).to_owned(),
+            })
             .collect();
         log::write(level, message, &fields);
     }

@@ -13,7 +13,11 @@ pub struct Entry {
 impl Entry {
     /// The entry of a tool.
     pub const fn of<T: Tool>() -> Self {
-        Entry { name: T::NAME, describe: T::describe, invoke: T::invoke }
+        Entry {
+            name: T::NAME,
+            describe: T::describe,
+            invoke: T::invoke,
+        }
     }
 }
 
@@ -31,7 +35,10 @@ impl Plugin {
         while let [first, others @ ..] = rest {
             let mut later = others;
             while let [other, more @ ..] = later {
-                assert!(!same(first.name.as_bytes(), other.name.as_bytes()), "two tools of this plugin have one name");
+                assert!(
+                    !same(first.name.as_bytes(), other.name.as_bytes()),
+                    "two tools of this plugin have one name"
+                );
                 later = more;
             }
             rest = others;
@@ -53,7 +60,10 @@ impl Plugin {
     pub fn invoke(&self, name: &str, input: &str, context: &Context) -> Result<String, ToolError> {
         match self.tools.iter().find(|tool| tool.name == name) {
             Some(tool) => (tool.invoke)(input, context),
-            None => Err(ToolError::failed("UNKNOWN_TOOL", format!("this plugin has no tool `{name}`"))),
+            None => Err(ToolError::failed(
+                "UNKNOWN_TOOL",
+                format!("this plugin has no tool `{name}`"),
+            )),
         }
     }
 }

@@ -95,7 +95,11 @@ impl Host {
 
     /// With another tool, by its id `namespace.name`.
     #[must_use]
-    pub fn tool(mut self, id: &str, answer: impl FnMut(&Value) -> Result<Value, ToolError> + 'static) -> Self {
+    pub fn tool(
+        mut self,
+        id: &str,
+        answer: impl FnMut(&Value) -> Result<Value, ToolError> + 'static,
+    ) -> Self {
         self.tools.insert(id.to_owned(), Box::new(answer));
         self
     }
@@ -128,16 +132,29 @@ impl Host {
     }
 
     pub(crate) fn log(&mut self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        self.lines.push(LogLine { level, message: message.to_owned(), fields });
+        let fields = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        self.lines.push(LogLine {
+            level,
+            message: message.to_owned(),
+            fields,
+        });
     }
 
     pub(crate) fn config_text(&self) -> String {
-        self.config.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string)
+        self.config
+            .as_ref()
+            .map_or_else(|| "{}".to_owned(), Value::to_string)
     }
 
     pub(crate) fn secret_value(&self, name: &str) -> Result<String, ToolError> {
-        let missing = || ToolError::denied(format!("the test's host has no secret `{name}`: Host::new().secret(…)"));
+        let missing = || {
+            ToolError::denied(format!(
+                "the test's host has no secret `{name}`: Host::new().secret(…)"
+            ))
+        };
         self.secrets.get(name).cloned().ok_or_else(missing)
     }
 
@@ -156,7 +173,10 @@ impl Host {
 
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host").field("kv", &self.kv).field("lines", &self.lines).finish_non_exhaustive()
+        f.debug_struct("Host")
+            .field("kv", &self.kv)
+            .field("lines", &self.lines)
+            .finish_non_exhaustive()
     }
 }
 
@@ -169,7 +189,10 @@ pub(crate) fn with<T>(look: impl FnOnce(&mut Host) -> T) -> T {
 
 pub(crate) fn answer_http(request: &Request) -> Result<Response, ToolError> {
     let Some(mut answer) = with(|host| host.http.take()) else {
-        return Err(ToolError::denied(format!("the test's host answers no HTTP ({}): Host::new().http(…)", request.url)));
+        return Err(ToolError::denied(format!(
+            "the test's host answers no HTTP ({}): Host::new().http(…)",
+            request.url
+        )));
     };
     let response = answer(request);
     with(|host| {
@@ -182,7 +205,9 @@ pub(crate) fn answer_tool(tool: &str, input: &str) -> Result<String, ToolError> 
     let id = tool.split('@').next().unwrap_or(tool);
     let input: Value = crate::exchange::read(input)?;
     let Some(mut answer) = with(|host| host.tools.remove(id)) else {
-        return Err(ToolError::denied(format!("the test's host has no tool `{id}`: Host::new().tool(…)")));
+        return Err(ToolError::denied(format!(
+            "the test's host has no tool `{id}`: Host::new().tool(…)"
+        )));
     };
     let output = answer(&input);
     with(|host| {

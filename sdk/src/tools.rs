@@ -8,8 +8,12 @@ use serde::de::DeserializeOwned;
 pub fn call<T: DeserializeOwned>(tool: &str, input: &impl Serialize) -> Result<T, ToolError> {
     let input = crate::exchange::write(input)?;
     let output = call_text(tool, &input)?;
-    serde_json::from_str(&output)
-        .map_err(|error| ToolError::failed("BAD_OUTPUT", format!("the output of `{tool}` does not fit: {error}")))
+    serde_json::from_str(&output).map_err(|error| {
+        ToolError::failed(
+            "BAD_OUTPUT",
+            format!("the output of `{tool}` does not fit: {error}"),
+        )
+    })
 }
 
 /// The same, without types of one's own.

@@ -86,7 +86,10 @@ impl Parse for Arguments {
                 "side_effects" => side_effects = Some(parse_side_effects(&text(input)?)?),
                 "replay" => replay = Some(parse_replay(&text(input)?)?),
                 "permissions" => {
-                    read.permissions = list(input)?.iter().map(grammar::permission).collect::<Result<_>>()?;
+                    read.permissions = list(input)?
+                        .iter()
+                        .map(grammar::permission)
+                        .collect::<Result<_>>()?;
                 }
                 "example" => read.examples.push(example(input)?),
                 "tags" => read.tags = list(input)?.iter().map(LitStr::value).collect(),
@@ -94,7 +97,10 @@ impl Parse for Arguments {
                 "cost_estimate" => read.cost_estimate = Some(grammar::decimal(&text(input)?)?),
                 "deprecated" => read.deprecated = flag(input)?,
                 _ => {
-                    return Err(Error::new(key.span(), format!("unknown argument `{word}`; known are {KNOWN}")));
+                    return Err(Error::new(
+                        key.span(),
+                        format!("unknown argument `{word}`; known are {KNOWN}"),
+                    ));
                 }
             }
             seen.push(word);
@@ -127,7 +133,9 @@ fn list(input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     input.parse::<Token![=]>()?;
     let inner;
     syn::bracketed!(inner in input);
-    Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&inner)?.into_iter().collect())
+    Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&inner)?
+        .into_iter()
+        .collect())
 }
 
 fn flag(input: ParseStream<'_>) -> Result<bool> {
@@ -152,7 +160,10 @@ fn example(input: ParseStream<'_>) -> Result<Example> {
         } else if key == "output" {
             output = Some(inner.parse::<Json>()?.0);
         } else {
-            return Err(Error::new(key.span(), format!("unknown `{key}`; an example has name, input and output")));
+            return Err(Error::new(
+                key.span(),
+                format!("unknown `{key}`; an example has name, input and output"),
+            ));
         }
         if !inner.is_empty() {
             inner.parse::<Token![,]>()?;
@@ -187,7 +198,9 @@ fn parse_replay(literal: &LitStr) -> Result<Replay> {
         "recorded-result" => Ok(Replay::RecordedResult),
         other => Err(Error::new(
             literal.span(),
-            format!("`{other}` is not a replay policy: one of \"must-stub\", \"fail-loud\", \"recorded-result\""),
+            format!(
+                "`{other}` is not a replay policy: one of \"must-stub\", \"fail-loud\", \"recorded-result\""
+            ),
         )),
     }
 }
@@ -197,7 +210,10 @@ mod tests {
     use super::{Arguments, Replay};
 
     fn error(tokens: &str) -> String {
-        syn::parse_str::<Arguments>(tokens).err().map(|error| error.to_string()).unwrap_or_default()
+        syn::parse_str::<Arguments>(tokens)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     }
 
     #[test]
@@ -220,13 +236,28 @@ mod tests {
         for (tokens, part) in [
             ("", "say how the tool touches the world"),
             ("side_effects = \"some\"", "not a side effect"),
-            ("side_effects = \"none\", replay = \"never\"", "not a replay policy"),
+            (
+                "side_effects = \"none\", replay = \"never\"",
+                "not a replay policy",
+            ),
             ("side_effect = \"none\"", "unknown argument `side_effect`"),
             ("side_effects = \"none\", side_effects = \"read\"", "given twice"),
-            ("side_effects = \"none\", permissions = [\"Net\"]", "not a permission"),
-            ("side_effects = \"none\", permissions = [\"net:\"]", "not a permission"),
-            ("side_effects = \"none\", cost_estimate = \"1e3\"", "not an amount"),
-            ("side_effects = \"none\", version = \"1.0\"", "not a SemVer version"),
+            (
+                "side_effects = \"none\", permissions = [\"Net\"]",
+                "not a permission",
+            ),
+            (
+                "side_effects = \"none\", permissions = [\"net:\"]",
+                "not a permission",
+            ),
+            (
+                "side_effects = \"none\", cost_estimate = \"1e3\"",
+                "not an amount",
+            ),
+            (
+                "side_effects = \"none\", version = \"1.0\"",
+                "not a SemVer version",
+            ),
             ("side_effects = \"none\", namespace = \"a..b\"", "not a namespace"),
             ("side_effects = \"none\", example(input = {})", "has no name"),
             ("side_effects = \"none\", example(name = \"x\")", "has no input"),

@@ -17,17 +17,29 @@ pub(crate) enum Role {
 pub(crate) fn expand(role: Role, arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
     if let syn::Data::Union(union) = &item.data {
-        return Err(Error::new(union.union_token.span, "a tool's input or output is a struct or an enum"));
+        return Err(Error::new(
+            union.union_token.span,
+            "a tool's input or output is a struct or an enum",
+        ));
     }
     let mut open = is_open(role, arguments)?;
     let other_name = if role == Role::Input { "output" } else { "input" };
     let mut both = false;
     let mut kept: Vec<Attribute> = Vec::new();
     for attribute in std::mem::take(&mut item.attrs) {
-        if attribute.path().segments.last().is_some_and(|segment| segment.ident == other_name) {
+        if attribute
+            .path()
+            .segments
+            .last()
+            .is_some_and(|segment| segment.ident == other_name)
+        {
             both = true;
             if let syn::Meta::List(list) = &attribute.meta {
-                let other = if role == Role::Input { Role::Output } else { Role::Input };
+                let other = if role == Role::Input {
+                    Role::Output
+                } else {
+                    Role::Input
+                };
                 open |= is_open(other, list.tokens.clone())?;
             }
         } else {
@@ -36,7 +48,8 @@ pub(crate) fn expand(role: Role, arguments: TokenStream, item: TokenStream) -> R
     }
     item.attrs = kept;
 
-    let mut derives: Vec<Attribute> = vec![parse_quote!(#[derive(::mizzen_sdk::__private::schemars::JsonSchema)])];
+    let mut derives: Vec<Attribute> =
+        vec![parse_quote!(#[derive(::mizzen_sdk::__private::schemars::JsonSchema)])];
     let reads = both || role == Role::Input;
     if reads {
         derives.push(parse_quote!(#[derive(::mizzen_sdk::__private::serde::Deserialize)]));
@@ -62,7 +75,10 @@ fn is_open(role: Role, arguments: TokenStream) -> Result<bool> {
     if role == Role::Input && word == "open" {
         Ok(true)
     } else {
-        Err(Error::new(word.span(), "the only argument is `open`, of #[input(open)]: ignore unknown fields"))
+        Err(Error::new(
+            word.span(),
+            "the only argument is `open`, of #[input(open)]: ignore unknown fields",
+        ))
     }
 }
 

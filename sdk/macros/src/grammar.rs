@@ -8,7 +8,11 @@ use syn::{Error, LitStr, Result};
 /// Parses a string literal against a rule, or says what was expected.
 fn check(literal: &LitStr, valid: impl Fn(&str) -> bool, expected: &str) -> Result<String> {
     let text = literal.value();
-    if valid(&text) { Ok(text) } else { Err(Error::new(literal.span(), format!("`{text}` is not {expected}"))) }
+    if valid(&text) {
+        Ok(text)
+    } else {
+        Err(Error::new(literal.span(), format!("`{text}` is not {expected}")))
+    }
 }
 
 fn is_word(text: &str, longest: usize) -> bool {
@@ -23,7 +27,10 @@ pub(crate) fn tool_name(text: &str, span: Span) -> Result<String> {
     if is_word(text, 64) {
         return Ok(text.to_owned());
     }
-    Err(Error::new(span, format!("`{text}` is not a tool name: [a-z][a-z0-9_-]{{0,63}}; set one with name = \"…\"")))
+    Err(Error::new(
+        span,
+        format!("`{text}` is not a tool name: [a-z][a-z0-9_-]{{0,63}}; set one with name = \"…\""),
+    ))
 }
 
 /// A namespace: words joined by dots.
@@ -45,9 +52,8 @@ pub(crate) fn permission(literal: &LitStr) -> Result<String> {
                 None => (text, None),
             };
             let name_fits = name.split('.').all(|segment| is_word(segment, 128));
-            let scope_fits = scope.is_none_or(|scope| {
-                !scope.is_empty() && scope.chars().all(|c| c.is_ascii_graphic())
-            });
+            let scope_fits =
+                scope.is_none_or(|scope| !scope.is_empty() && scope.chars().all(|c| c.is_ascii_graphic()));
             text.len() <= 256 && name_fits && scope_fits
         },
         "a permission: `name` or `name:scope`, such as `clock` or `net:api.example.com`",
@@ -69,14 +75,19 @@ fn is_semver(text: &str) -> bool {
         None => (text, None),
     };
     let number = |part: &str| {
-        !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && (part.len() == 1 || !part.starts_with('0'))
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && (part.len() == 1 || !part.starts_with('0'))
     };
     let identifier =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let numeric = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     core.split('.').count() == 3
         && core.split('.').all(number)
-        && pre.is_none_or(|pre| pre.split('.').all(|part| identifier(part) && (!numeric(part) || number(part))))
+        && pre.is_none_or(|pre| {
+            pre.split('.')
+                .all(|part| identifier(part) && (!numeric(part) || number(part)))
+        })
         && build.is_none_or(|build| build.split('.').all(identifier))
 }
 
@@ -102,10 +113,18 @@ mod tests {
 
     #[test]
     fn versions_are_semver_or_refused() {
-        for good in ["0.1.0", "1.0.0-alpha.1", "1.0.0-0a", "1.2.3+build.007", "10.20.30-rc-1+x"] {
+        for good in [
+            "0.1.0",
+            "1.0.0-alpha.1",
+            "1.0.0-0a",
+            "1.2.3+build.007",
+            "10.20.30-rc-1+x",
+        ] {
             assert!(is_semver(good), "{good}");
         }
-        for bad in ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0+", "v1.0.0", "1.0.0-ä"] {
+        for bad in [
+            "", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0+", "v1.0.0", "1.0.0-ä",
+        ] {
             assert!(!is_semver(bad), "{bad}");
         }
     }

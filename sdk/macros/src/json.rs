@@ -58,7 +58,11 @@ fn value(input: ParseStream<'_>, text: &mut String) -> Result<()> {
         return Ok(());
     }
     if input.peek(syn::LitBool) {
-        text.push_str(if input.parse::<syn::LitBool>()?.value { "true" } else { "false" });
+        text.push_str(if input.parse::<syn::LitBool>()?.value {
+            "true"
+        } else {
+            "false"
+        });
         return Ok(());
     }
     if input.peek(syn::Ident) {
@@ -67,7 +71,10 @@ fn value(input: ParseStream<'_>, text: &mut String) -> Result<()> {
             text.push_str("null");
             return Ok(());
         }
-        return Err(Error::new(word.span(), format!("`{word}` is not JSON; quote it if it is a string")));
+        return Err(Error::new(
+            word.span(),
+            format!("`{word}` is not JSON; quote it if it is a string"),
+        ));
     }
     if input.peek(Lit) {
         return number(input, text);
@@ -77,7 +84,10 @@ fn value(input: ParseStream<'_>, text: &mut String) -> Result<()> {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => "parentheses".to_owned(),
         other => format!("`{other}`"),
     };
-    Err(Error::new(found.span(), format!("expected a JSON value, found {what}")))
+    Err(Error::new(
+        found.span(),
+        format!("expected a JSON value, found {what}"),
+    ))
 }
 
 fn separator(input: ParseStream<'_>, text: &mut String) -> Result<()> {
@@ -102,7 +112,12 @@ fn number(input: ParseStream<'_>, text: &mut String) -> Result<()> {
                 text.push('0');
             }
         }
-        other => return Err(Error::new(other.span(), "expected a JSON number without a type suffix")),
+        other => {
+            return Err(Error::new(
+                other.span(),
+                "expected a JSON number without a type suffix",
+            ));
+        }
     }
     Ok(())
 }
@@ -128,16 +143,24 @@ mod tests {
     use super::Json;
 
     fn check(tokens: &str, expected: Result<&str, &str>) {
-        let parsed = syn::parse_str::<Json>(tokens).map(|json| json.0).map_err(|error| error.to_string());
+        let parsed = syn::parse_str::<Json>(tokens)
+            .map(|json| json.0)
+            .map_err(|error| error.to_string());
         match expected {
             Ok(text) => assert_eq!(parsed.as_deref(), Ok(text), "{tokens}"),
-            Err(part) => assert!(parsed.as_ref().is_err_and(|error| error.contains(part)), "{tokens}: {parsed:?}"),
+            Err(part) => assert!(
+                parsed.as_ref().is_err_and(|error| error.contains(part)),
+                "{tokens}: {parsed:?}"
+            ),
         }
     }
 
     #[test]
     fn tokens_become_json_text() {
-        check(r#"{ "name": "Ada", type: [1, -2.5, true, null,], "e": {} }"#, Ok(r#"{"name":"Ada","type":[1,-2.5,true,null],"e":{}}"#));
+        check(
+            r#"{ "name": "Ada", type: [1, -2.5, true, null,], "e": {} }"#,
+            Ok(r#"{"name":"Ada","type":[1,-2.5,true,null],"e":{}}"#),
+        );
         check(r#""a\"b\\\n\u{1}é""#, Ok(r#""a\"b\\\n\u0001é""#));
         check("1_000", Ok("1000"));
         check("1.", Ok("1.0"));

@@ -14,7 +14,9 @@ use proc_macro::TokenStream;
 /// Makes a function a tool. See the crate documentation of `mizzen-sdk` for the arguments.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    tool::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    tool::expand(arguments.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }
 
 /// Makes a struct or enum readable as a tool's input, with a JSON Schema derived from it. Fields that the type does not

@@ -12,13 +12,19 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, Result, ReturnType, Type};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let function: ItemFn = syn::parse2(item)
-        .map_err(|error| Error::new(error.span(), "#[tool] stands before a function: fn name(input: Input) -> Result<Output, ToolError>"))?;
+    let function: ItemFn = syn::parse2(item).map_err(|error| {
+        Error::new(
+            error.span(),
+            "#[tool] stands before a function: fn name(input: Input) -> Result<Output, ToolError>",
+        )
+    })?;
     let arguments: Arguments = syn::parse2(arguments)?;
     check_signature(&function)?;
 
     let ident = &function.sig.ident;
-    let (name, span) = arguments.name.unwrap_or_else(|| (ident.unraw().to_string(), ident.span()));
+    let (name, span) = arguments
+        .name
+        .unwrap_or_else(|| (ident.unraw().to_string(), ident.span()));
     let name = grammar::tool_name(&name, span)?;
     let description = description(&function, arguments.description)?;
 
@@ -27,9 +33,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     let given = call.given();
     let output = output_type(&function.sig.output);
     let (output_schema_of, finish) = match &output {
-        Output::Fallible(ty) => {
-            (quote!(<#ty as ::mizzen_sdk::__private::Outcome>::Output), quote!(::mizzen_sdk::__private::finish))
-        }
+        Output::Fallible(ty) => (
+            quote!(<#ty as ::mizzen_sdk::__private::Outcome>::Output),
+            quote!(::mizzen_sdk::__private::finish),
+        ),
         Output::Plain(ty) => (quote!(#ty), quote!(::mizzen_sdk::__private::write)),
     };
 
@@ -95,13 +102,19 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
 fn check_signature(function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if let Some(token) = &signature.asyncness {
-        return Err(Error::new(token.span(), "a tool is an ordinary function: host calls wait by themselves, remove `async`"));
+        return Err(Error::new(
+            token.span(),
+            "a tool is an ordinary function: host calls wait by themselves, remove `async`",
+        ));
     }
     if let Some(token) = &signature.unsafety {
         return Err(Error::new(token.span(), "a tool cannot be unsafe"));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new(signature.generics.span(), "a tool cannot be generic: its schemas come from its types"));
+        return Err(Error::new(
+            signature.generics.span(),
+            "a tool cannot be generic: its schemas come from its types",
+        ));
     }
     Ok(())
 }
@@ -126,29 +139,47 @@ impl Call {
             match parameter {
                 FnArg::Typed(typed) => types.push(typed.ty.as_ref()),
                 FnArg::Receiver(receiver) => {
-                    return Err(Error::new(receiver.span(), "a tool is a free function: it cannot take `self`"));
+                    return Err(Error::new(
+                        receiver.span(),
+                        "a tool is a free function: it cannot take `self`",
+                    ));
                 }
             }
         }
         let none = quote!(::mizzen_sdk::NoInput);
         match types.as_slice() {
-            [] => Ok(Call { input: none, takes_input: false, context: ContextParameter::Absent }),
+            [] => Ok(Call {
+                input: none,
+                takes_input: false,
+                context: ContextParameter::Absent,
+            }),
             [only] => match context(only) {
-                ContextParameter::Absent => {
-                    Ok(Call { input: quote!(#only), takes_input: true, context: ContextParameter::Absent })
-                }
-                found => Ok(Call { input: none, takes_input: false, context: found }),
+                ContextParameter::Absent => Ok(Call {
+                    input: quote!(#only),
+                    takes_input: true,
+                    context: ContextParameter::Absent,
+                }),
+                found => Ok(Call {
+                    input: none,
+                    takes_input: false,
+                    context: found,
+                }),
             },
             [first, second] => match context(second) {
                 ContextParameter::Absent => Err(Error::new(
                     second.span(),
                     "a tool takes one input (put several values into one struct), then optionally `&Context`",
                 )),
-                found => Ok(Call { input: quote!(#first), takes_input: true, context: found }),
+                found => Ok(Call {
+                    input: quote!(#first),
+                    takes_input: true,
+                    context: found,
+                }),
             },
-            [_, _, third, ..] => {
-                Err(Error::new(third.span(), "a tool takes one input, then optionally `&Context`, and no more"))
-            }
+            [_, _, third, ..] => Err(Error::new(
+                third.span(),
+                "a tool takes one input, then optionally `&Context`, and no more",
+            )),
         }
     }
 
@@ -168,11 +199,17 @@ impl Call {
 
 fn context(ty: &Type) -> ContextParameter {
     let named = |ty: &Type| match ty {
-        Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "Context"),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|segment| segment.ident == "Context"),
         _ => false,
     };
     match ty {
-        Type::Reference(reference) if reference.mutability.is_none() && named(&reference.elem) => ContextParameter::Borrowed,
+        Type::Reference(reference) if reference.mutability.is_none() && named(&reference.elem) => {
+            ContextParameter::Borrowed
+        }
         other if named(other) => ContextParameter::Owned,
         _ => ContextParameter::Absent,
     }
@@ -188,7 +225,13 @@ fn output_type(output: &ReturnType) -> Output {
     match output {
         ReturnType::Default => Output::Plain(quote!(())),
         ReturnType::Type(_, ty) => match ty.as_ref() {
-            Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == "Result") => {
+            Type::Path(path)
+                if path
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|segment| segment.ident == "Result") =>
+            {
                 Output::Fallible(quote!(#ty))
             }
             _ => Output::Plain(quote!(#ty)),
@@ -201,8 +244,15 @@ fn description(function: &ItemFn, stated: Option<String>) -> Result<String> {
     let text = stated.unwrap_or_else(|| {
         let mut paragraphs = vec![String::new()];
         for attribute in &function.attrs {
-            let Meta::NameValue(pair) = &attribute.meta else { continue };
-            let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { continue };
+            let Meta::NameValue(pair) = &attribute.meta else {
+                continue;
+            };
+            let Expr::Lit(ExprLit {
+                lit: Lit::Str(line), ..
+            }) = &pair.value
+            else {
+                continue;
+            };
             if !pair.path.is_ident("doc") {
                 continue;
             }
