@@ -1,1 +1,14 @@
 //! Documents, and when they are valid.
+//!
+//! Pure: no IO, clock, randomness or async. A value of a type of this crate has been checked; there is no other way to
+//! make one. To add a document: a module named after it, a `parse` that reports every problem, and its tests.
+
+#![forbid(unsafe_code)]
+
+mod glob;
+pub mod limits;
+pub mod manifest;
+pub mod namespace;
+pub mod permission;
+pub mod strict_toml;
+pub mod tool_spec;
