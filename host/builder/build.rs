@@ -29,7 +29,10 @@ fn list(text: &mut String, name: &str, root: &Path, parts: &[&str]) -> Result<()
         walk(&start, &mut files)?;
         files.sort();
         for file in files {
-            let relative = file.strip_prefix(root)?.to_str().ok_or("a file name is not UTF-8")?;
+            let relative = file
+                .strip_prefix(root)?
+                .to_str()
+                .ok_or("a file name is not UTF-8")?;
             let absolute = file.to_str().ok_or("a file name is not UTF-8")?;
             writeln!(text, "    ({relative:?}, include_bytes!({absolute:?})),")?;
         }
@@ -47,7 +50,9 @@ fn walk(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
         let entry = entry?;
         let name = entry.file_name();
         // Build output, hidden files and what only this repository's tests need stay behind.
-        let left_out = name.to_str().is_none_or(|name| name.starts_with('.') || matches!(name, "target" | "tests"));
+        let left_out = name
+            .to_str()
+            .is_none_or(|name| name.starts_with('.') || matches!(name, "target" | "tests"));
         if !left_out {
             walk(&entry.path(), files)?;
         }

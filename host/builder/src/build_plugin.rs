@@ -82,5 +82,12 @@ pub fn build_plugin(
         files::replace(&path, &bytes, PACKAGE_MODE)?;
     }
     let digest = Package::parse(bytes)?.digest();
-    Ok(BuiltPlugin { path, size, digest, key: request.key.id(), manifest: project.manifest().clone(), unchanged })
+    Ok(BuiltPlugin {
+        path,
+        size,
+        digest,
+        key: request.key.id(),
+        manifest: project.manifest().clone(),
+        unchanged,
+    })
 }

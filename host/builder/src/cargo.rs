@@ -85,7 +85,15 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
             command.env(name, value);
         }
     }
-    command.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]).arg(&wanted);
+    command
+        .args([
+            "metadata",
+            "--no-deps",
+            "--format-version",
+            "1",
+            "--manifest-path",
+        ])
+        .arg(&wanted);
     let finished = run(command, &mut |_| {})?;
     let failed = |output: String| BuildError::Cargo { output, hint: "" };
     if !finished.success {
@@ -94,7 +102,10 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     let document: MetadataDocument =
         serde_json::from_str(&finished.stdout).map_err(|error| failed(format!("cargo metadata: {error}")))?;
     let same = |path: &Path| path == wanted || path.canonicalize().ok() == wanted.canonicalize().ok();
-    let entry = document.packages.into_iter().find(|package| same(&package.manifest_path));
+    let entry = document
+        .packages
+        .into_iter()
+        .find(|package| same(&package.manifest_path));
     let entry = entry.ok_or_else(|| failed(format!("{} describes no package", wanted.display())))?;
     Ok(Metadata {
         package: entry.name,
@@ -113,14 +124,28 @@ pub(crate) fn build(
 ) -> Result<PathBuf, BuildError> {
     // From the workspace's root, sources have relative paths: no folder of this machine gets into a component.
     let mut command = program(&metadata.workspace_root);
-    command.args(["build", "--target", GUEST_TARGET, "--profile", PROFILE, "--message-format=json-render-diagnostics"]);
-    command.arg("--manifest-path").arg(&metadata.manifest_path).arg("--target-dir").arg(target_folder);
+    command.args([
+        "build",
+        "--target",
+        GUEST_TARGET,
+        "--profile",
+        PROFILE,
+        "--message-format=json-render-diagnostics",
+    ]);
+    command
+        .arg("--manifest-path")
+        .arg(&metadata.manifest_path)
+        .arg("--target-dir")
+        .arg(target_folder);
     for setting in settings(&metadata.workspace_root) {
         command.args(["--config", &setting]);
     }
     let finished = run(command, progress)?;
     if !finished.success {
-        return Err(BuildError::Cargo { hint: hint(&finished.output), output: finished.output });
+        return Err(BuildError::Cargo {
+            hint: hint(&finished.output),
+            output: finished.output,
+        });
     }
     component(&finished.stdout, metadata).ok_or_else(|| BuildError::NoComponent {
         package: metadata.package.clone(),
@@ -131,9 +156,13 @@ pub(crate) fn build(
 /// The profile and link arguments (reference: small code, names kept for traps, no memory growth for small heaps).
 fn settings(workspace_root: &Path) -> Vec<String> {
     let profile = |key: &str, value: &str| format!("profile.{PROFILE}.{key}={value}");
-    let mut flags = vec!["-Clink-arg=--initial-memory=1048576".to_owned(), "-Clink-arg=-zstack-size=65536".to_owned()];
+    let mut flags = vec![
+        "-Clink-arg=--initial-memory=1048576".to_owned(),
+        "-Clink-arg=-zstack-size=65536".to_owned(),
+    ];
     // Panic messages name files; they should be the same on every machine.
-    let mut remap = |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
+    let mut remap =
+        |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
     remap(workspace_root, ".");
     if let Some(home) = cargo_home() {
         remap(&home, "cargo");
@@ -161,15 +190,26 @@ fn component(messages: &str, metadata: &Metadata) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Message>(line).ok())
-        .filter(|message| message.reason == "compiler-artifact" && message.manifest_path == metadata.manifest_path)
-        .filter(|message| message.target.as_ref().is_some_and(|target| target.crate_types.iter().any(|t| t == "cdylib")))
+        .filter(|message| {
+            message.reason == "compiler-artifact" && message.manifest_path == metadata.manifest_path
+        })
+        .filter(|message| {
+            message
+                .target
+                .as_ref()
+                .is_some_and(|target| target.crate_types.iter().any(|t| t == "cdylib"))
+        })
         .flat_map(|message| message.filenames)
         .find(|file| file.extension().is_some_and(|extension| extension == "wasm"))
 }
 
 fn hint(output: &str) -> &'static str {
     let says = |part: &str| output.contains(part);
-    if says("failed to download") || says("failed to get `") || says("failed to query replaced source") || says("Could not resolve host") {
+    if says("failed to download")
+        || says("failed to get `")
+        || says("failed to query replaced source")
+        || says("Could not resolve host")
+    {
         " because a crate it needs is not on this machine and could not be fetched; connect once, or run `cargo fetch` \
          where there is a network"
     } else if says("requires rustc") || says("is not supported by the following package") {
@@ -189,10 +229,19 @@ fn program(folder: &Path) -> Command {
 }
 
 /// Runs a program to its end, passing on the lines of its standard error.
-pub(crate) fn run(mut command: Command, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Finished, BuildError> {
+pub(crate) fn run(
+    mut command: Command,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Finished, BuildError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |source| BuildError::Program { program: program.clone(), source };
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let failed = |source| BuildError::Program {
+        program: program.clone(),
+        source,
+    };
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     // Standard output is read beside standard error: a full pipe of either would stop the program.
@@ -204,7 +253,10 @@ pub(crate) fn run(mut command: Command, progress: &mut dyn FnMut(Progress<'_>)) 
         Ok(text)
     });
     let mut last: VecDeque<String> = VecDeque::new();
-    for line in stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).split(b'\n')) {
+    for line in stderr
+        .into_iter()
+        .flat_map(|stderr| BufReader::new(stderr).split(b'\n'))
+    {
         let Ok(line) = line else { break };
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
@@ -215,6 +267,13 @@ pub(crate) fn run(mut command: Command, progress: &mut dyn FnMut(Progress<'_>)) 
         last.push_back(line.to_owned());
     }
     let status = child.wait().map_err(failed)?;
-    let stdout = reader.join().unwrap_or_else(|_| Ok(String::new())).map_err(failed)?;
-    Ok(Finished { success: status.success(), stdout, output: Vec::from(last).join("\n") })
+    let stdout = reader
+        .join()
+        .unwrap_or_else(|_| Ok(String::new()))
+        .map_err(failed)?;
+    Ok(Finished {
+        success: status.success(),
+        stdout,
+        output: Vec::from(last).join("\n"),
+    })
 }

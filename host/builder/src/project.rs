@@ -38,8 +38,10 @@ impl Project {
         }
         let path = folder.join(PLUGIN_TOML);
         let manifest_text = files::read_text(&path, MAX_MANIFEST as u64)?;
-        let manifest = Manifest::parse(&manifest_text)
-            .map_err(|problems| BuildError::Manifest { path, problems: problems.to_string() })?;
+        let manifest = Manifest::parse(&manifest_text).map_err(|problems| BuildError::Manifest {
+            path,
+            problems: problems.to_string(),
+        })?;
         if sdk::is_unpacked_by(&files::read_text(&folder.join(CARGO_TOML), MAX_CARGO_TOML)?) {
             sdk::unpack(&folder, progress)?;
         }
@@ -50,7 +52,12 @@ impl Project {
                 cargo: metadata.version,
             });
         }
-        Ok(Project { folder, manifest_text, manifest, metadata })
+        Ok(Project {
+            folder,
+            manifest_text,
+            manifest,
+            metadata,
+        })
     }
 
     /// The folder.

@@ -44,7 +44,9 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
 
 /// Whether a project takes its SDK from its `.mizzen` folder.
 pub(crate) fn is_unpacked_by(cargo_toml: &str) -> bool {
-    let Ok(document) = cargo_toml.parse::<toml::Table>() else { return false };
+    let Ok(document) = cargo_toml.parse::<toml::Table>() else {
+        return false;
+    };
     let path = document
         .get("dependencies")
         .and_then(|dependencies| dependencies.get("mizzen-sdk"))
@@ -88,8 +90,17 @@ mod tests {
 
     #[test]
     fn the_binary_carries_the_sdk_its_macros_and_the_contract() {
-        for path in ["sdk/Cargo.toml", "sdk/src/lib.rs", "sdk/macros/Cargo.toml", "sdk/macros/src/lib.rs", "wit/v1/tool.wit"] {
-            assert!(embedded::SDK.iter().any(|(embedded, _)| *embedded == path), "{path}");
+        for path in [
+            "sdk/Cargo.toml",
+            "sdk/src/lib.rs",
+            "sdk/macros/Cargo.toml",
+            "sdk/macros/src/lib.rs",
+            "wit/v1/tool.wit",
+        ] {
+            assert!(
+                embedded::SDK.iter().any(|(embedded, _)| *embedded == path),
+                "{path}"
+            );
         }
     }
 
@@ -111,8 +122,12 @@ mod tests {
 
     #[test]
     fn only_a_project_that_uses_it_gets_the_sdk() {
-        assert!(is_unpacked_by("[dependencies]\nmizzen-sdk = { path = \".mizzen/kit/sdk\" }"));
-        assert!(!is_unpacked_by("[dependencies]\nmizzen-sdk = { path = \"../../sdk\" }"));
+        assert!(is_unpacked_by(
+            "[dependencies]\nmizzen-sdk = { path = \".mizzen/kit/sdk\" }"
+        ));
+        assert!(!is_unpacked_by(
+            "[dependencies]\nmizzen-sdk = { path = \"../../sdk\" }"
+        ));
         assert!(!is_unpacked_by("[dependencies]\nmizzen-sdk.workspace = true"));
         assert!(!is_unpacked_by("not toml ["));
     }
