@@ -122,7 +122,6 @@ pub(crate) fn build(
     target_folder: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<PathBuf, BuildError> {
-    // From the workspace's root, sources have relative paths: no folder of this machine gets into a component.
     let mut command = program(&metadata.workspace_root);
     command.args([
         "build",
@@ -137,7 +136,7 @@ pub(crate) fn build(
         .arg(&metadata.manifest_path)
         .arg("--target-dir")
         .arg(target_folder);
-    for setting in settings(&metadata.workspace_root) {
+    for setting in settings() {
         command.args(["--config", &setting]);
     }
     let finished = run(command, progress)?;
@@ -153,19 +152,18 @@ pub(crate) fn build(
     })
 }
 
-/// The profile and link arguments (reference: small code, names kept for traps, no memory growth for small heaps).
-fn settings(workspace_root: &Path) -> Vec<String> {
+/// The profile and link arguments: small code, names kept for traps, and a heap that small calls need not grow. Nothing in them
+/// depends on the plugin, so that plugins which share a target folder share what is built in it.
+fn settings() -> Vec<String> {
     let profile = |key: &str, value: &str| format!("profile.{PROFILE}.{key}={value}");
     let mut flags = vec![
         "-Clink-arg=--initial-memory=1048576".to_owned(),
         "-Clink-arg=-zstack-size=65536".to_owned(),
     ];
-    // Panic messages name files; they should be the same on every machine.
-    let mut remap =
-        |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
-    remap(workspace_root, ".");
+    // Panic messages name files. Those of the workspace are relative, because cargo runs in its root; those of other
+    // crates should be the same on every machine too.
     if let Some(home) = cargo_home() {
-        remap(&home, "cargo");
+        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
     let flags = toml::Value::Array(flags.into_iter().map(toml::Value::String).collect());
     vec![
