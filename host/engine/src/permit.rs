@@ -2,7 +2,6 @@
 
 use crate::profile::{Profile, ProfileError};
 use mizzen_catalog::VerifiedPlugin;
-use mizzen_model::digest::Digest;
 use mizzen_model::limits::Limits;
 use mizzen_model::permission::{Effective, HostPort, PermissionSet, Use};
 use mizzen_model::tool_spec::ToolSpec;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 /// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool.
 #[derive(Debug, Clone)]
 pub struct Permit {
-    plugin: Digest,
+    plugin: String,
     tool: String,
     authority: Effective,
     limits: Limits,
@@ -37,17 +36,17 @@ impl Permit {
     pub fn for_tool(plugin: &VerifiedPlugin, tool: &ToolSpec, profile: Profile) -> Result<Self, ProfileError> {
         profile.check(tool)?;
         Ok(Self {
-            plugin: plugin.digest().clone(),
-            tool: tool.id(),
+            plugin: plugin.digest().to_string(),
+            tool: tool.id().to_string(),
             authority: plugin.authority().narrowed(Arc::new(tool.permissions().clone())),
-            limits: plugin.limits_of(tool.name()),
+            limits: plugin.limits_of(tool.name().as_str()),
         })
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
     pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
         Self {
-            plugin: plugin.digest().clone(),
+            plugin: plugin.digest().to_string(),
             tool: format!("{}#describe", plugin.name()),
             authority: plugin.authority().narrowed(Arc::new(PermissionSet::default())),
             limits: plugin.limits(),
@@ -55,7 +54,7 @@ impl Permit {
     }
 
     /// The plugin that it was made for.
-    pub fn plugin_digest(&self) -> &Digest {
+    pub fn plugin_digest(&self) -> &str {
         &self.plugin
     }
 
