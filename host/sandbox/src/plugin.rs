@@ -80,7 +80,7 @@ impl Sandbox {
             }
         }
         let mut linker = Linker::<CallState>::new(engine);
-        let authority = verified.authority();
+        let authority = verified.effective();
         closed::link(&mut linker)
             .and_then(|()| imports::link(&mut linker, |kind| authority.touches(kind)))
             .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
