@@ -1,5 +1,10 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod key;
+mod plugin;
+mod plugins;
+mod trust;
+
 use std::process::ExitCode;
 
 /// Runs signed WebAssembly plugins for governed agents, with exactly the authority that was signed and granted.
@@ -11,9 +16,23 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {}
+enum Verb {
+    /// Make and show the keys that sign plugins
+    Key(key::Key),
+    /// Write, build, sign, check and run one plugin
+    Plugin(plugin::Plugin),
+    /// Install plugins on a host, and see what it would load
+    Plugins(plugins::Plugins),
+    /// Say whose plugins a host trusts
+    Trust(trust::Trust),
+}
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    match arguments.verb {}
+    match arguments.verb {
+        Verb::Key(group) => group.run(),
+        Verb::Plugin(group) => group.run(),
+        Verb::Plugins(group) => group.run(),
+        Verb::Trust(group) => group.run(),
+    }
 }
