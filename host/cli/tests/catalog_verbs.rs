@@ -1,5 +1,11 @@
 //! `mizzen key`, `plugin inspect|sign|verify|check`, `trust` and `plugins`, run as a user runs them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use mizzen_catalog::package::embed_manifest;
 use serde_json::Value;
 use std::fs;
