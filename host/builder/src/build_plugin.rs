@@ -1,6 +1,7 @@
 //! Building a plugin into its signed package.
 
 use crate::{BuildError, Progress, Project, cargo, toolchain};
+use mizzen_catalog::component::Shape;
 use mizzen_catalog::files;
 use mizzen_catalog::key::{KeyId, SecretKey};
 use mizzen_catalog::package::{self, Digest, Package};
@@ -40,6 +41,8 @@ pub struct BuiltPlugin {
     pub key: KeyId,
     /// Its manifest.
     pub manifest: Manifest,
+    /// What the component imports, in the order of the file.
+    pub imports: Vec<String>,
     /// Whether the same package was there already.
     pub unchanged: bool,
 }

@@ -1,5 +1,6 @@
 //! Why a plugin could not be created or built.
 
+use mizzen_catalog::component::ComponentError;
 use mizzen_catalog::files::FileError;
 use mizzen_catalog::package::PackageError;
 use std::path::PathBuf;
@@ -70,6 +71,9 @@ pub enum BuildError {
     /// What was built cannot become a package.
     #[error("the component cannot be packaged: {0}")]
     Package(#[from] PackageError),
+    /// What was built cannot be read as a component.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),

@@ -203,4 +203,16 @@ mod tests {
                 .contains("name = \"test\"")
         );
     }
+
+    #[test]
+    fn the_example_of_the_tutorial_is_what_a_new_project_holds() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("hello");
+        create("hello", &folder).unwrap();
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hello-plugin");
+        for file in ["src/lib.rs", "plugin.toml"] {
+            let read = |folder: &Path| std::fs::read_to_string(folder.join(file)).unwrap();
+            assert_eq!(read(&folder), read(&example), "{file}");
+        }
+    }
 }
