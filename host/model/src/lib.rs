@@ -1,1 +1,5 @@
 //! Documents, and when they are valid.
+#![forbid(unsafe_code)]
+
+pub mod fingerprint;
+pub mod json;
