@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod fingerprint;
+pub mod ir;
 pub mod json;
