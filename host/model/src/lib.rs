@@ -4,3 +4,4 @@
 pub mod fingerprint;
 pub mod ir;
 pub mod json;
+pub mod yaml;

@@ -1,4 +1,9 @@
 //! The reference answers, row by row. The files are copies of the project's shared vectors.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper of a test may fail the test"
+)]
 
 use mizzen_model::ir::{
     IRDocument, Options, dumps, dumps_canonical, fact_content_hash, graph_hash, inspect, loads, validate,
