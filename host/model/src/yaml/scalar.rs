@@ -24,11 +24,13 @@ pub(super) fn resolve(text: &str, plain: bool, tag: Option<&Tag>) -> Result<Scal
         "null" | "bool" | "int" | "float" if tag.is_yaml_core_schema() => by_looks(text)?,
         _ => return Err(format!("the tag {tag} has no meaning in JSON: remove it")),
     };
-    let fits = match (&meaning, tag.suffix.as_str()) {
-        (Scalar::Null, "null") | (Scalar::Bool(_), "bool") | (Scalar::Int(_), "int") => true,
-        (Scalar::Float(_) | Scalar::Int(_), "float") => true,
-        _ => false,
-    };
+    let fits = matches!(
+        (&meaning, tag.suffix.as_str()),
+        (Scalar::Null, "null")
+            | (Scalar::Bool(_), "bool")
+            | (Scalar::Int(_), "int" | "float")
+            | (Scalar::Float(_), "float")
+    );
     match (fits, meaning) {
         (true, Scalar::Int(integer)) if tag.suffix == "float" => {
             let value: f64 = integer.to_string().parse().unwrap_or(f64::INFINITY);
