@@ -12,11 +12,12 @@ pub use plan::{LoadPlan, PlannedPlugin};
 
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
 use crate::grants::GrantPolicy;
-use crate::package::MAX_PACKAGE;
+use crate::package::{MAX_PACKAGE, Package};
 use crate::trust::{Policy, UnixTime};
 use crate::verified::VerifiedPlugin;
 use candidate::Candidate;
 use mizzen_model::limits::Limits;
+use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,14 +108,60 @@ pub fn verify_bytes(file: &Path, bytes: Vec<u8>, terms: &Terms) -> Result<Verifi
     candidate.finish().map_err(|errors| LoadFailure { errors })
 }
 
+/// A change of a set, tried before any file is touched.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    /// The bytes of a new package, and the path that it would have.
+    pub add: Option<(PathBuf, Vec<u8>)>,
+    /// Files that would go.
+    pub remove: Vec<PathBuf>,
+}
+
+/// A package of a set as it lies there; nothing is verified.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The file.
+    pub file: PathBuf,
+    /// Its manifest, if it can be read.
+    pub manifest: Option<Manifest>,
+}
+
+/// What is installed, whether it could be loaded or not: to show it, or to remove it.
+pub fn scan(sources: &Sources, max_package: u64) -> Vec<Found> {
+    let read = |file: PathBuf| {
+        let package = Package::read(&file, max_package).ok();
+        Found {
+            file,
+            manifest: package.and_then(|package| Manifest::parse(package.manifest_text()).ok()),
+        }
+    };
+    find_files(sources).0.into_iter().map(read).collect()
+}
+
 /// Takes a set through all static stages.
 ///
 /// # Errors
 /// With all problems of all plugins and of the set.
 pub fn load_set(sources: &Sources, terms: &Terms) -> Result<LoadPlan, LoadFailure> {
+    load_changed(sources, &Change::default(), terms)
+}
+
+/// Takes a set through all static stages as it would be after a change.
+///
+/// # Errors
+/// With all problems of all plugins and of the set.
+pub fn load_changed(sources: &Sources, change: &Change, terms: &Terms) -> Result<LoadPlan, LoadFailure> {
     let (files, mut errors) = find_files(sources);
-    let candidates = files.iter().map(|file| Candidate::read(file, terms));
-    let mut candidates: Vec<Candidate> = candidates
+    let added = change.add.as_ref();
+    let stays =
+        |file: &&PathBuf| !change.remove.contains(file) && added.is_none_or(|(path, _)| path != *file);
+    let there = files
+        .iter()
+        .filter(stays)
+        .map(|file| Candidate::read(file, terms));
+    let new = added.map(|(path, bytes)| Candidate::parse(path, bytes.clone(), terms));
+    let mut candidates: Vec<Candidate> = there
+        .chain(new)
         .filter(|candidate| !candidate.is_disabled(sources))
         .collect();
     candidates.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -168,3 +215,6 @@ fn find_files(sources: &Sources) -> (Vec<PathBuf>, Vec<PluginLoadError>) {
     sources.files.iter().cloned().for_each(add);
     (found.into_values().collect(), errors)
 }
+
+#[cfg(test)]
+mod tests;

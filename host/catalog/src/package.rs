@@ -343,3 +343,6 @@ impl Layout {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

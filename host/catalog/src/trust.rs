@@ -5,10 +5,12 @@
 
 mod decision;
 mod document;
+mod edit;
 mod pins;
 
 pub use decision::{Decision, Refusal, RefusalKind};
 pub use document::{MAX_TRUST_FILE, RevokedDigest, RevokedKey, TrustFileError, TrustStore, TrustedKey};
+pub use edit::{NewKey, TrustEditError, add_key, revoke_digest, revoke_key, set_threshold};
 pub use pins::Pins;
 
 use crate::key::KeyId;

@@ -11,6 +11,7 @@ mod outcome;
 mod permit;
 mod profile;
 mod schema;
+mod tool_call;
 mod web;
 
 pub use admission::{admit, admit_sprite};
@@ -18,4 +19,5 @@ pub use outcome::{CallReport, Deadline, LogLevel, LogLine, Outcome, ToolError, T
 pub use permit::{Denied, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
+pub use tool_call::{Admission, CallPolicy, CallStage, Mode, Refused, Tool};
 pub use web::{UrlError, WebUrl};

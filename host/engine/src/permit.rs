@@ -2,6 +2,7 @@
 
 use crate::profile::{Profile, ProfileError};
 use mizzen_catalog::VerifiedPlugin;
+use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
 use mizzen_model::permission::{Effective, HostPort, PermissionSet, Use};
 use mizzen_model::tool_spec::ToolSpec;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool.
 #[derive(Debug, Clone)]
 pub struct Permit {
-    plugin: String,
+    plugin: Digest,
     tool: String,
     authority: Effective,
     limits: Limits,
@@ -42,26 +43,26 @@ impl Permit {
     ) -> Result<Self, ProfileError> {
         profile.check(tool)?;
         Ok(Self {
-            plugin: plugin.digest().to_string(),
+            plugin: plugin.digest(),
             tool: tool.id().to_string(),
-            authority: plugin.authority().narrowed(Arc::new(tool.permissions().clone())),
-            limits: plugin.limits_of(tool.name().as_str()),
+            authority: plugin.effective().narrowed(Arc::new(tool.permissions().clone())),
+            limits: plugin.tool_limits(tool.name().as_str()),
         })
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
     pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
         Self {
-            plugin: plugin.digest().to_string(),
+            plugin: plugin.digest(),
             tool: format!("{}#describe", plugin.name()),
-            authority: plugin.authority().narrowed(Arc::new(PermissionSet::default())),
+            authority: plugin.effective().narrowed(Arc::new(PermissionSet::default())),
             limits: plugin.limits(),
         }
     }
 
     /// The plugin that it was made for.
-    pub fn plugin_digest(&self) -> &str {
-        &self.plugin
+    pub fn plugin_digest(&self) -> Digest {
+        self.plugin
     }
 
     /// The id of the tool that it was made for.

@@ -1,10 +1,10 @@
-//! What a plugin says of itself, checked and turned into the model's own record.
+//! What a plugin says of itself.
 
 use crate::bindings::exports::mizzen::plugin::tool;
 use crate::bindings::mizzen::plugin::types;
-use crate::call::{CallFault, bounded};
+use crate::call::CallFault;
 use mizzen_engine::Outcome;
-use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft, ToolSpec};
+use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
 
 /// More tools than this are several plugins.
 const MAX_TOOLS: usize = 256;
@@ -24,32 +24,23 @@ pub enum DescribeError {
     /// Too many tools.
     #[error("it describes {0} tools; at most {MAX_TOOLS} are allowed")]
     TooMany(usize),
-    /// A tool that is not well described.
-    #[error("tool `{tool}`: {problem}")]
-    Tool {
-        /// The tool's name as described.
-        tool: String,
-        /// What is wrong with it.
-        problem: String,
-    },
 }
 
-/// Checks every description. The first that is not sound refuses the plugin.
-pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolSpec>, DescribeError> {
+/// The guest's words in the model's shape. Nothing of it is believed yet: the catalog checks every field.
+pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolDraft>, DescribeError> {
     if tools.len() > MAX_TOOLS {
         return Err(DescribeError::TooMany(tools.len()));
     }
-    tools.into_iter().map(description).collect()
+    Ok(tools.into_iter().map(draft).collect())
 }
 
-fn description(tool: tool::Descriptor) -> Result<ToolSpec, DescribeError> {
-    let name = bounded(tool.name.clone());
+fn draft(tool: tool::Descriptor) -> ToolDraft {
     let example = |example: tool::Example| ExampleDraft {
         name: example.name,
         input: example.input,
         output: example.output,
     };
-    let draft = ToolDraft {
+    ToolDraft {
         name: tool.name,
         namespace: tool.namespace,
         version: tool.version,
@@ -73,13 +64,5 @@ fn description(tool: tool::Descriptor) -> Result<ToolSpec, DescribeError> {
         examples: tool.examples.into_iter().map(example).collect(),
         tags: tool.tags,
         deprecated: tool.deprecated,
-    };
-    ToolSpec::check(draft).map_err(|problems| DescribeError::Tool {
-        tool: name,
-        problem: problems
-            .iter()
-            .map(|p| format!("{}: {}", p.field, p.message))
-            .collect::<Vec<_>>()
-            .join("; "),
-    })
+    }
 }

@@ -10,7 +10,7 @@ use crate::state::CallState;
 use crate::{Sandbox, closed, imports};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_engine::{CallReport, Permit};
-use mizzen_model::tool_spec::ToolSpec;
+use mizzen_model::tool_spec::ToolDraft;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wasmtime::component::{InstancePre, Linker};
@@ -83,7 +83,7 @@ impl Sandbox {
             }
         }
         let mut linker = Linker::<CallState>::new(engine);
-        let authority = verified.authority();
+        let authority = verified.effective();
         closed::link(&mut linker)
             .and_then(|()| imports::link(&mut linker, |kind| authority.touches(kind)))
             .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
@@ -125,8 +125,8 @@ impl Plugin {
     /// Asks the plugin for its tools, twice, in two fresh sandboxes: the answers must be the same.
     ///
     /// # Errors
-    /// When the guest traps, is stopped, describes something that is not a tool, or changes its mind.
-    pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+    /// When the guest traps, is stopped, or changes its mind.
+    pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         let first = self.described(permit()).await?;
         let second = self.described(permit()).await?;
         if first != second {
@@ -135,7 +135,7 @@ impl Plugin {
         Ok(first)
     }
 
-    async fn described(&self, permit: Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+    async fn described(&self, permit: Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         let ended = self.run(permit, Request::DescribeTools).await?;
         match ended.answer {
             Ok(Answer::Tools(tools)) => descriptions(tools),

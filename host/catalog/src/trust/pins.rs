@@ -76,8 +76,9 @@ impl Pins {
 
     /// The nearest remembered namespace at or above this one, and its key.
     pub fn nearest(&self, namespace: &Namespace) -> Option<(&Namespace, &KeyId)> {
-        let above = self.0.iter().filter(|(pinned, _)| pinned.covers(namespace));
-        above.max_by_key(|(pinned, _)| pinned.as_str().len())
+        let text = Some(namespace.as_str());
+        let mut prefixes = std::iter::successors(text, |text| text.rsplit_once('.').map(|(above, _)| above));
+        prefixes.find_map(|prefix| self.0.get_key_value(prefix))
     }
 
     /// All of them, by namespace.
