@@ -1,5 +1,7 @@
 //! What a condition costs: compiled once per council, evaluated at every gate.
 
+#![allow(clippy::expect_used, missing_docs)] // a benchmark may stop loudly
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use mizzen_engine::condition::{Condition, Context, Fuel, Variable};
 use serde_json::json;
