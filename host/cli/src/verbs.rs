@@ -1,6 +1,7 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
 mod sprite;
+mod condition;
 
 use std::process::ExitCode;
 
@@ -15,11 +16,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     Sprite(sprite::Sprite),
+    Condition(condition::Condition),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Sprite(verb) => verb.run(),
+        Verb::Condition(verb) => verb.run(),
     }
 }

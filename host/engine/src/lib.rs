@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+pub mod condition;
 pub mod map;
 mod outcome;
 mod permit;
