@@ -2,6 +2,10 @@
 
 mod sprite;
 mod condition;
+mod key;
+mod plugin;
+mod plugins;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -17,6 +21,14 @@ pub(crate) struct Arguments {
 enum Verb {
     Sprite(sprite::Sprite),
     Condition(condition::Condition),
+    /// Make and show the keys that sign plugins
+    Key(key::Key),
+    /// Write, build, sign, check and run one plugin
+    Plugin(plugin::Plugin),
+    /// Install plugins on a host, and see what it would load
+    Plugins(plugins::Plugins),
+    /// Say whose plugins a host trusts
+    Trust(trust::Trust),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
@@ -24,5 +36,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Sprite(verb) => verb.run(),
         Verb::Condition(verb) => verb.run(),
+        Verb::Key(group) => group.run(),
+        Verb::Plugin(group) => group.run(),
+        Verb::Plugins(group) => group.run(),
+        Verb::Trust(group) => group.run(),
     }
 }
