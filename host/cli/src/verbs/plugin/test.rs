@@ -32,7 +32,7 @@ pub(crate) struct Test {
 }
 
 /// What became of one example.
-pub(crate) struct Verdict {
+struct Verdict {
     name: String,
     problem: Option<String>,
     millis: f64,
@@ -41,11 +41,12 @@ pub(crate) struct Verdict {
 impl Test {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
         let file = if self.path.is_dir() {
-            super::build::build(&self.path, None, home, self.json)?.path
+            let key = super::build::signing_key(home, None)?;
+            super::build::build(&self.path, &key, None)?.path
         } else {
             self.path.clone()
         };
-        let verdicts = match run_examples(&file, &self.filter, home, !self.json)? {
+        let verdicts = match run_examples(&file, &self.filter, home, if self.json { Voice::Silent } else { Voice::Aloud })? {
             Ok(verdicts) => verdicts,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
@@ -61,12 +62,30 @@ impl Test {
     }
 }
 
-/// Runs the examples of a package; `aloud` prints each as it ends, and a summary.
-pub(crate) fn run_examples(
+/// Runs and prints the examples of a package, for `plugin dev`.
+pub(super) fn examples_hold(file: &Path, home: &Home) -> Result<bool> {
+    match run_examples(file, "", home, Voice::Aloud)? {
+        Ok(verdicts) => Ok(verdicts.iter().all(|verdict| verdict.problem.is_none())),
+        Err(failure) => {
+            eprintln!("{failure}");
+            Ok(false)
+        }
+    }
+}
+
+/// Whether each example is printed as it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Aloud,
+    Silent,
+}
+
+/// Runs the examples of a package. `Aloud` prints each as it ends, and a summary.
+fn run_examples(
     file: &Path,
     filter: &str,
     home: &Home,
-    aloud: bool,
+    voice: Voice,
 ) -> Result<Result<Vec<Verdict>, LoadFailure>> {
     let bench = match Workbench::open(vec![file.to_owned()], &home.author_terms()?, home)? {
         Ok(bench) => bench,
@@ -76,7 +95,7 @@ pub(crate) fn run_examples(
     let mut verdicts = Vec::new();
     for tool in loaded.registry().tools() {
         let id = tool.spec().id().to_string();
-        if aloud && tool.spec().examples().is_empty() {
+        if voice == Voice::Aloud && tool.spec().examples().is_empty() {
             println!("note: {id} has no examples; add example(…) to its #[tool] so that it is tested");
         }
         for example in tool.spec().examples() {
@@ -84,8 +103,8 @@ pub(crate) fn run_examples(
             if !name.contains(filter) {
                 continue;
             }
-            let verdict = run_example(&bench, &id, name, example, aloud);
-            if aloud {
+            let verdict = run_example(&bench, &id, name, example, voice);
+            if voice == Voice::Aloud {
                 match &verdict.problem {
                     None => println!("test {} ... ok ({:.2} ms)", verdict.name, verdict.millis),
                     Some(problem) => println!("test {} ... FAILED\n  {}", verdict.name, problem.replace('\n', "\n  ")),
@@ -94,14 +113,14 @@ pub(crate) fn run_examples(
             verdicts.push(verdict);
         }
     }
-    if aloud {
+    if voice == Voice::Aloud {
         let failed = verdicts.iter().filter(|verdict| verdict.problem.is_some()).count();
         println!("\n{} passed, {failed} failed", verdicts.len() - failed);
     }
     Ok(Ok(verdicts))
 }
 
-fn run_example(bench: &Workbench, id: &str, name: String, example: &Example, aloud: bool) -> Verdict {
+fn run_example(bench: &Workbench, id: &str, name: String, example: &Example, voice: Voice) -> Verdict {
     let request = CallRequest {
         tool: id.to_owned(),
         input: example.input.clone(),
@@ -120,7 +139,7 @@ fn run_example(bench: &Workbench, id: &str, name: String, example: &Example, alo
             Verdict { name, problem, millis }
         }
         Err(error) => {
-            if let (true, CallError::Refused { report: Some(report), .. }) = (aloud, &error) {
+            if let (Voice::Aloud, CallError::Refused { report: Some(report), .. }) = (voice, &error) {
                 print_log(report);
             }
             Verdict { name, problem: Some(error.to_string()), millis: 0.0 }
