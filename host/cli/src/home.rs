@@ -22,6 +22,11 @@ pub(crate) struct Home {
 }
 
 impl Home {
+    /// Another folder than the user's own, for the demo.
+    pub(crate) const fn at(folder: PathBuf) -> Self {
+        Self { home: Some(folder) }
+    }
+
     /// The folder; it need not exist yet.
     pub(crate) fn folder(&self) -> Result<PathBuf> {
         let absolute = |name: &str| {

@@ -3,6 +3,7 @@
 mod home;
 mod output;
 mod verbs;
+mod workbench;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,1 +1,5 @@
 //! Everything a caller can ask the host to do.
+
+#![forbid(unsafe_code)]
+
+pub mod toolbox;

@@ -1,0 +1,68 @@
+//! What a plugin says of itself.
+
+use crate::bindings::exports::mizzen::plugin::tool;
+use crate::bindings::mizzen::plugin::types;
+use crate::call::CallFault;
+use mizzen_engine::Outcome;
+use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
+
+/// More tools than this are several plugins.
+const MAX_TOOLS: usize = 256;
+
+/// A plugin does not say what it provides.
+#[derive(Debug, thiserror::Error)]
+pub enum DescribeError {
+    /// The guest ended without an answer.
+    #[error("describe ended without an answer: {}", .0.explain())]
+    Ended(Outcome),
+    /// The call could not be made.
+    #[error(transparent)]
+    Fault(#[from] CallFault),
+    /// Two fresh instances answered differently.
+    #[error("describe gave two different answers; it must give the same tools at every call")]
+    Unstable,
+    /// Too many tools.
+    #[error("it describes {0} tools; at most {MAX_TOOLS} are allowed")]
+    TooMany(usize),
+}
+
+/// The guest's words in the model's shape. Nothing of it is believed yet: the catalog checks every field.
+pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolDraft>, DescribeError> {
+    if tools.len() > MAX_TOOLS {
+        return Err(DescribeError::TooMany(tools.len()));
+    }
+    Ok(tools.into_iter().map(draft).collect())
+}
+
+fn draft(tool: tool::Descriptor) -> ToolDraft {
+    let example = |example: tool::Example| ExampleDraft {
+        name: example.name,
+        input: example.input,
+        output: example.output,
+    };
+    ToolDraft {
+        name: tool.name,
+        namespace: tool.namespace,
+        version: tool.version,
+        description: tool.description,
+        input_schema: tool.input_schema,
+        output_schema: tool.output_schema,
+        side_effects: match tool.side_effects {
+            types::SideEffects::None => SideEffects::None,
+            types::SideEffects::Read => SideEffects::Read,
+            types::SideEffects::Write => SideEffects::Write,
+            types::SideEffects::External => SideEffects::External,
+        },
+        replay_policy: match tool.replay_policy {
+            types::ReplayPolicy::MustStub => ReplayPolicy::MustStub,
+            types::ReplayPolicy::FailLoud => ReplayPolicy::FailLoud,
+            types::ReplayPolicy::RecordedResult => ReplayPolicy::RecordedResult,
+        },
+        permissions: tool.permissions,
+        idempotency_key: tool.idempotency_key,
+        cost_estimate: tool.cost_estimate,
+        examples: tool.examples.into_iter().map(example).collect(),
+        tags: tool.tags,
+        deprecated: tool.deprecated,
+    }
+}
