@@ -5,7 +5,7 @@
 
 mod edit;
 
-pub use edit::{EditError, add_grants, remove_grants};
+pub use edit::{EditError, add_grants, disable, enable, remove_grants};
 
 use crate::files::{self, FileError};
 use crate::grants::{GrantPolicy, Grants};

@@ -1,7 +1,9 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
+mod home;
 mod output;
 mod verbs;
+mod workbench;
 
 use clap::Parser;
 use std::process::ExitCode;

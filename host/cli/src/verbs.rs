@@ -1,5 +1,13 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod condition;
+mod demo;
+mod key;
+mod plugin;
+mod plugins;
+mod sprite;
+mod trust;
+
 use std::process::ExitCode;
 
 /// Runs signed WebAssembly plugins for governed agents, with exactly the authority that was signed and granted.
@@ -11,9 +19,32 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {}
+enum Verb {
+    /// Try a gate's or rule's condition
+    Condition(condition::Condition),
+    /// Show the whole story on the first-party plugins
+    Demo(demo::Demo),
+    /// Make and show the keys that sign plugins
+    Key(key::Key),
+    /// Write, build, sign, check and run one plugin
+    Plugin(plugin::Plugin),
+    /// Install plugins on a host, and see what it would load
+    Plugins(plugins::Plugins),
+    /// Validate and fingerprint sprites
+    Sprite(sprite::Sprite),
+    /// Say whose plugins a host trusts
+    Trust(trust::Trust),
+}
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    match arguments.verb {}
+    match arguments.verb {
+        Verb::Condition(verb) => verb.run(),
+        Verb::Demo(verb) => verb.run(),
+        Verb::Key(group) => group.run(),
+        Verb::Plugin(group) => group.run(),
+        Verb::Plugins(group) => group.run(),
+        Verb::Sprite(verb) => verb.run(),
+        Verb::Trust(group) => group.run(),
+    }
 }

@@ -84,6 +84,38 @@ pub fn remove_grants(
     Ok(document.to_string())
 }
 
+/// Lists a plugin as disabled: `name`, or `name@version`.
+///
+/// # Errors
+/// See [`EditError`].
+pub fn disable(text: &str, plugin: &str) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse()?;
+    let list = disabled(&mut document)?;
+    if !list.iter().any(|item| item.as_str() == Some(plugin)) {
+        list.push(plugin);
+    }
+    Ok(document.to_string())
+}
+
+/// Takes a plugin from the list of disabled ones.
+///
+/// # Errors
+/// See [`EditError`].
+pub fn enable(text: &str, plugin: &str) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse()?;
+    disabled(&mut document)?.retain(|item| item.as_str() != Some(plugin));
+    Ok(document.to_string())
+}
+
+fn disabled(document: &mut DocumentMut) -> Result<&mut Array, EditError> {
+    let plugins = table(document.as_table_mut(), "plugins", "plugins")?;
+    let line = plugins
+        .entry("disabled")
+        .or_insert_with(|| Item::Value(Value::Array(Array::new())));
+    line.as_array_mut()
+        .ok_or(EditError::NotATable("plugins.disabled"))
+}
+
 /// Compared in the normal form: `net:A.com` and `net:a.com` are the same grant.
 fn is(item: &Value, permission: &Permission) -> bool {
     item.as_str()
