@@ -1,5 +1,6 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod condition;
 mod sprite;
 
 use std::process::ExitCode;
@@ -14,12 +15,14 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
+    Condition(condition::Condition),
     Sprite(sprite::Sprite),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
+        Verb::Condition(verb) => verb.run(),
         Verb::Sprite(verb) => verb.run(),
     }
 }
