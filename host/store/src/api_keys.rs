@@ -29,6 +29,8 @@ pub struct ApiKey {
     pub id: String,
     /// What the operator calls it.
     pub name: String,
+    /// Digest of the secret.
+    pub digest: [u8; 32],
     /// What it may do.
     pub grants: Vec<String>,
     /// When it was made, in milliseconds since 1970.
@@ -60,14 +62,23 @@ impl Store {
         .map_err(Into::into)
     }
 
-    /// The key whose secret has this digest. The lookup compares digests of a random secret in an index: what its timing
-    /// could tell is about the digest, which says nothing about the secret.
-    pub async fn api_key(&self, digest: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
+    /// A key by id; whoever asks compares the digests.
+    pub async fn api_key(&self, id: String) -> Result<Option<ApiKey>, StoreError> {
         self.read(move |connection| {
             connection
-                .prepare_cached(&format!("{SELECT} WHERE digest = ?1"))?
-                .query_row([digest], record)
+                .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+                .query_row([id], record)
                 .optional()
+        })
+        .await
+    }
+
+    /// Whether a key was ever made, working or not.
+    pub async fn has_any_api_key(&self) -> Result<bool, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT 1 FROM api_keys LIMIT 1")?
+                .exists([])
         })
         .await
     }
@@ -112,7 +123,7 @@ impl Store {
     }
 }
 
-const SELECT: &str = "SELECT id, name, grants, created_at, expires_at, revoked_at FROM api_keys";
+const SELECT: &str = "SELECT id, name, grants, created_at, expires_at, revoked_at, digest FROM api_keys";
 
 fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<ApiKey> {
     let grants: String = row.get(2)?;
@@ -123,5 +134,6 @@ fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<ApiKey> {
         created_at: row.get(3)?,
         expires_at: row.get(4)?,
         revoked_at: row.get(5)?,
+        digest: row.get(6)?,
     })
 }

@@ -1,6 +1,6 @@
 //! The handle that everything else holds.
 
-use crate::error::{Stop, StoreError, WriteError};
+use crate::error::{Never, Stop, StoreError, WriteError};
 use crate::readers::Readers;
 use crate::stats::Stats;
 use crate::writer::Writer;
@@ -71,13 +71,43 @@ impl Store {
         self.inner.writer.poisoned().await;
     }
 
-    /// Asks the database, through a reader, whether it still answers.
+    /// Asks the database whether it still answers; after a full disk also whether it takes writes again.
     pub async fn probe(&self) -> Result<(), StoreError> {
         if self.is_poisoned() {
             return Err(StoreError::Poisoned);
         }
+        if self.inner.writer.is_full() {
+            // The smallest write there is: a number in the file's header that nothing reads.
+            let probe = self.write::<(), Never, _>(|connection| {
+                connection.execute_batch("PRAGMA user_version = 1")?;
+                Ok(())
+            });
+            probe.await?;
+        }
         self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())))
             .await
+    }
+
+    /// Whether sprites can be read.
+    pub async fn probe_sprites(&self) -> Result<(), StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT document FROM sprites LIMIT 1")?
+                .exists([])
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Whether councils can be read.
+    pub async fn probe_councils(&self) -> Result<(), StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT document FROM councils LIMIT 1")?
+                .exists([])
+        })
+        .await?;
+        Ok(())
     }
 
     /// Finishes the writes that wait, folds the write-ahead log into the file and closes it.

@@ -13,6 +13,7 @@ use crate::stats::Stats;
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -25,6 +26,7 @@ const BATCH: usize = 256;
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
     poisoned: watch::Receiver<bool>,
+    full: Arc<AtomicBool>,
 }
 
 enum Message {
@@ -91,17 +93,23 @@ impl Writer {
     pub(crate) fn start(connection: Connection, path: PathBuf, stats: Arc<Stats>) -> std::io::Result<Self> {
         let (queue, messages) = mpsc::channel(QUEUE);
         let (poison, poisoned) = watch::channel(false);
+        let full = Arc::new(AtomicBool::new(false));
         let thread = Thread {
             connection,
             path,
             messages,
             poison,
+            full: Arc::clone(&full),
             stats,
         };
         std::thread::Builder::new()
             .name("mizzen-store-writer".into())
             .spawn(move || thread.run())?;
-        Ok(Self { queue, poisoned })
+        Ok(Self {
+            queue,
+            poisoned,
+            full,
+        })
     }
 
     pub(crate) async fn run<T, R, F>(&self, work: F) -> Result<T, WriteError<R>>
@@ -134,6 +142,11 @@ impl Writer {
         *self.poisoned.borrow()
     }
 
+    /// Whether the last transaction found no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
     pub(crate) async fn poisoned(&self) {
         let mut poisoned = self.poisoned.clone();
         if poisoned.wait_for(|poisoned| *poisoned).await.is_err() {
@@ -155,6 +168,7 @@ struct Thread {
     path: PathBuf,
     messages: mpsc::Receiver<Message>,
     poison: watch::Sender<bool>,
+    full: Arc<AtomicBool>,
     stats: Arc<Stats>,
 }
 
@@ -206,6 +220,8 @@ impl Thread {
         }
         let started = Instant::now();
         let fault = self.transaction(&mut batch);
+        self.full
+            .store(matches!(fault, Some(StoreError::Full { .. })), Ordering::Relaxed);
         match &fault {
             None => self.stats.committed(batch.len(), started.elapsed()),
             Some(fault) => {

@@ -454,7 +454,7 @@ async fn plugins_keep_their_keys_apart_and_within_their_quota() {
 }
 
 #[tokio::test]
-async fn a_key_is_found_by_the_digest_of_its_secret_until_it_is_revoked_or_expires() {
+async fn a_key_is_live_until_it_is_revoked_or_expires() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     assert!(!store.has_live_api_key(10).await.unwrap());
@@ -467,10 +467,11 @@ async fn a_key_is_found_by_the_digest_of_its_secret_until_it_is_revoked_or_expir
         expires_at: Some(100),
     };
     store.create_api_key(key, audit("create_api_key")).await.unwrap();
-    let found = store.api_key([7; 32]).await.unwrap().unwrap();
+    let found = store.api_key("mzk-1".into()).await.unwrap().unwrap();
     assert_eq!(found.grants, ["runs:start", "runs:read"]);
+    assert_eq!(found.digest, [7; 32]);
     assert!(found.is_live(99) && !found.is_live(100));
-    assert!(store.api_key([8; 32]).await.unwrap().is_none());
+    assert!(store.api_key("mzk-2".into()).await.unwrap().is_none());
     assert!(store.has_live_api_key(10).await.unwrap());
     assert!(
         store
@@ -485,7 +486,8 @@ async fn a_key_is_found_by_the_digest_of_its_secret_until_it_is_revoked_or_expir
             .unwrap()
     );
     assert!(!store.has_live_api_key(60).await.unwrap());
-    assert!(!store.api_key([7; 32]).await.unwrap().unwrap().is_live(60));
+    assert!(store.has_any_api_key().await.unwrap());
+    assert!(!store.api_key("mzk-1".into()).await.unwrap().unwrap().is_live(60));
 }
 
 #[tokio::test]
