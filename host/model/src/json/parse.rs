@@ -1,0 +1,493 @@
+//! The parser: strict RFC 8259, iterative, bounded.
+
+use super::scan::{self, Fault};
+use super::{Entry, Kind, Span, Tape};
+
+/// How much input is read before it is refused. The defaults hold every honest document and keep a hostile one cheap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the text. At most 4 GiB - 1, because offsets are 32 bits wide.
+    pub bytes: usize,
+    /// Arrays and objects inside each other.
+    pub depth: usize,
+    /// Values and keys together.
+    pub values: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB, 1,000 levels (Python's reader stops there too), 8 million values.
+    fn default() -> Self {
+        Limits {
+            bytes: 64 << 20,
+            depth: 1_000,
+            values: 8_000_000,
+        }
+    }
+}
+
+/// What kind of fault stopped the parser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParseCode {
+    /// The text is larger than [`Limits::bytes`].
+    TooLarge,
+    /// Nested deeper than [`Limits::depth`].
+    TooDeep,
+    /// More values than [`Limits::values`].
+    TooManyValues,
+    /// The bytes are not UTF-8.
+    InvalidUtf8,
+    /// A byte order mark stands before the text.
+    ByteOrderMark,
+    /// The text holds no value, or ends inside one.
+    UnexpectedEnd,
+    /// A character that cannot stand there.
+    UnexpectedCharacter,
+    /// Something follows the value.
+    TrailingData,
+    /// A key is missing or is not a string.
+    ExpectedKey,
+    /// A colon is missing after a key.
+    ExpectedColon,
+    /// A comma or the end of the container is missing.
+    ExpectedComma,
+    /// A comma with nothing after it.
+    TrailingComma,
+    /// A string has no closing quote.
+    UnterminatedString,
+    /// A control character stands unescaped in a string.
+    ControlCharacter,
+    /// An escape that JSON does not have.
+    InvalidEscape,
+    /// Half of a surrogate pair.
+    LoneSurrogate,
+    /// Something like a number that is not one.
+    InvalidNumber,
+    /// A number too large for a 64-bit float.
+    NumberOutOfRange,
+    /// `NaN`, `Infinity`: not JSON.
+    NotANumber,
+    /// The text is not YAML that this reader accepts.
+    InvalidYaml,
+}
+
+impl ParseCode {
+    /// The stable name for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ParseCode::TooLarge => "too_large",
+            ParseCode::TooDeep => "too_deep",
+            ParseCode::TooManyValues => "too_many_values",
+            ParseCode::InvalidUtf8 => "invalid_utf8",
+            ParseCode::ByteOrderMark => "byte_order_mark",
+            ParseCode::UnexpectedEnd => "unexpected_end",
+            ParseCode::UnexpectedCharacter => "unexpected_character",
+            ParseCode::TrailingData => "trailing_data",
+            ParseCode::ExpectedKey => "expected_key",
+            ParseCode::ExpectedColon => "expected_colon",
+            ParseCode::ExpectedComma => "expected_comma",
+            ParseCode::TrailingComma => "trailing_comma",
+            ParseCode::UnterminatedString => "unterminated_string",
+            ParseCode::ControlCharacter => "control_character",
+            ParseCode::InvalidEscape => "invalid_escape",
+            ParseCode::LoneSurrogate => "lone_surrogate",
+            ParseCode::InvalidNumber => "invalid_number",
+            ParseCode::NumberOutOfRange => "number_out_of_range",
+            ParseCode::NotANumber => "not_a_number",
+            ParseCode::InvalidYaml => "invalid_yaml",
+        }
+    }
+}
+
+/// Why a text was not read, and where it stopped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} at byte {}", span.start)]
+pub struct ParseError {
+    /// What kind of fault.
+    pub code: ParseCode,
+    /// The fault and what to do, without the place.
+    pub message: String,
+    /// The bytes it is about.
+    pub span: Span,
+}
+
+/// Reads one JSON value from bytes, which must be UTF-8.
+pub fn parse_bytes(bytes: &[u8], limits: Limits) -> Result<Tape<'_>, ParseError> {
+    check_size(bytes.len(), limits)?;
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text, limits),
+        Err(error) => {
+            let start = error.valid_up_to();
+            let end = start + error.error_len().unwrap_or(1);
+            Err(failure(ParseCode::InvalidUtf8, start, end))
+        }
+    }
+}
+
+/// Reads one JSON value from text.
+pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+    check_size(source.len(), limits)?;
+    let mut parser = Parser {
+        source,
+        bytes: source.as_bytes(),
+        at: 0,
+        entries: Vec::with_capacity(source.len() / 8),
+        decoded: String::new(),
+        open: Vec::new(),
+        limits,
+    };
+    match parser.document() {
+        Ok(()) => Ok(Tape {
+            source,
+            decoded: parser.decoded,
+            entries: parser.entries,
+        }),
+        Err(Fault { code, start, end }) => Err(failure(code, start.min(source.len()), end.min(source.len()))),
+    }
+}
+
+pub(crate) fn check_size(length: usize, limits: Limits) -> Result<(), ParseError> {
+    let bytes = limits.bytes.min(u32::MAX as usize - 1);
+    if length > bytes {
+        let message = format!(
+            "the text has {length} bytes, more than the {bytes} allowed: split it or raise the limit"
+        );
+        return Err(ParseError {
+            code: ParseCode::TooLarge,
+            message,
+            span: Span {
+                start: bytes,
+                end: length,
+            },
+        });
+    }
+    Ok(())
+}
+
+fn failure(code: ParseCode, start: usize, end: usize) -> ParseError {
+    let message = match code {
+        ParseCode::TooLarge => "the text is too large",
+        ParseCode::TooDeep => {
+            "arrays and objects are nested too deep: flatten the document or raise the limit"
+        }
+        ParseCode::TooManyValues => "the text holds too many values: split it or raise the limit",
+        ParseCode::InvalidUtf8 => "the bytes are not UTF-8: save the text as UTF-8",
+        ParseCode::ByteOrderMark => "a byte order mark stands before the text: save it without one",
+        ParseCode::UnexpectedEnd => "the text ends where a value is expected",
+        ParseCode::UnexpectedCharacter => "expected a value",
+        ParseCode::TrailingData => "expected the end of the text after the value",
+        ParseCode::ExpectedKey => "expected a key in double quotes",
+        ParseCode::ExpectedColon => "expected ':' after the key",
+        ParseCode::ExpectedComma => "expected ',' or the end of the array or object",
+        ParseCode::TrailingComma => "a comma must be followed by something: remove it",
+        ParseCode::UnterminatedString => "the string has no closing quote",
+        ParseCode::ControlCharacter => "a control character must be escaped in a string",
+        ParseCode::InvalidEscape => "not an escape that JSON knows: write '\\\\' for a backslash",
+        ParseCode::LoneSurrogate => "half of a surrogate pair is not a character: write both halves",
+        ParseCode::InvalidNumber => "not a number by the JSON grammar",
+        ParseCode::NumberOutOfRange => "the number is too large for a 64-bit float: write it as a string",
+        ParseCode::NotANumber => "JSON has no NaN and no Infinity: use null or a string",
+        ParseCode::InvalidYaml => "not YAML that can be read as JSON",
+    };
+    ParseError {
+        code,
+        message: message.to_owned(),
+        span: Span { start, end },
+    }
+}
+
+struct Open {
+    entry: u32,
+    count: u32,
+    object: bool,
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    bytes: &'s [u8],
+    at: usize,
+    entries: Vec<Entry>,
+    decoded: String,
+    open: Vec<Open>,
+    limits: Limits,
+}
+
+impl Parser<'_> {
+    fn document(&mut self) -> Result<(), Fault> {
+        if self.bytes.starts_with(b"\xEF\xBB\xBF") {
+            return Err(Fault {
+                code: ParseCode::ByteOrderMark,
+                start: 0,
+                end: 3,
+            });
+        }
+        loop {
+            if self.value()? {
+                continue;
+            }
+            if self.after_value()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a scalar or opens a container; true when a container was opened whose first value must be read next.
+    fn value(&mut self) -> Result<bool, Fault> {
+        self.skip_space();
+        let start = self.at;
+        let Some(byte) = self.bytes.get(start).copied() else {
+            return Err(self.fault(ParseCode::UnexpectedEnd));
+        };
+        match byte {
+            b'"' => self.string()?,
+            b'{' => return self.begin(Kind::Object),
+            b'[' => return self.begin(Kind::Array),
+            b'-' | b'0'..=b'9' => self.number()?,
+            b't' => self.word("true", Kind::True)?,
+            b'f' => self.word("false", Kind::False)?,
+            b'n' => self.word("null", Kind::Null)?,
+            b'N' | b'I' => return Err(self.not_a_number()),
+            _ => return Err(self.fault(ParseCode::UnexpectedCharacter)),
+        }
+        Ok(false)
+    }
+
+    fn begin(&mut self, kind: Kind) -> Result<bool, Fault> {
+        if self.open.len() >= self.limits.depth {
+            return Err(self.fault(ParseCode::TooDeep));
+        }
+        let entry = self.entries.len() as u32;
+        let start = self.at as u32;
+        self.push(Entry {
+            kind,
+            start,
+            end: start,
+            a: 0,
+            b: 0,
+        })?;
+        self.at += 1;
+        let object = kind == Kind::Object;
+        self.open.push(Open {
+            entry,
+            count: 0,
+            object,
+        });
+        self.skip_space();
+        let closer = if object { b'}' } else { b']' };
+        if self.bytes.get(self.at) == Some(&closer) {
+            self.close();
+            return Ok(false);
+        }
+        if object {
+            self.key()?;
+        }
+        Ok(true)
+    }
+
+    /// Closes what is complete; true at the end of the document, false when another value follows.
+    fn after_value(&mut self) -> Result<bool, Fault> {
+        loop {
+            self.skip_space();
+            let next = self.bytes.get(self.at).copied();
+            let Some(open) = self.open.last_mut() else {
+                return match next {
+                    None => Ok(true),
+                    Some(_) => Err(Fault {
+                        code: ParseCode::TrailingData,
+                        start: self.at,
+                        end: self.bytes.len(),
+                    }),
+                };
+            };
+            open.count += 1;
+            match (next, open.object) {
+                (Some(b'}'), true) | (Some(b']'), false) => self.close(),
+                (Some(b','), object) => {
+                    let comma = self.at;
+                    self.at += 1;
+                    self.skip_space();
+                    if matches!(self.bytes.get(self.at), Some(b'}' | b']')) {
+                        return Err(Fault {
+                            code: ParseCode::TrailingComma,
+                            start: comma,
+                            end: comma + 1,
+                        });
+                    }
+                    if object {
+                        self.key()?;
+                    }
+                    return Ok(false);
+                }
+                (None, _) => return Err(self.fault(ParseCode::UnexpectedEnd)),
+                _ => return Err(self.fault(ParseCode::ExpectedComma)),
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.at += 1;
+        let after = self.entries.len() as u32;
+        if let Some(open) = self.open.pop()
+            && let Some(entry) = self.entries.get_mut(open.entry as usize)
+        {
+            entry.end = self.at as u32;
+            entry.a = open.count;
+            entry.b = after;
+        }
+    }
+
+    fn key(&mut self) -> Result<(), Fault> {
+        match self.bytes.get(self.at) {
+            Some(b'"') => self.string()?,
+            None => return Err(self.fault(ParseCode::UnexpectedEnd)),
+            Some(_) => return Err(self.fault(ParseCode::ExpectedKey)),
+        }
+        self.skip_space();
+        match self.bytes.get(self.at) {
+            Some(b':') => {
+                self.at += 1;
+                Ok(())
+            }
+            None => Err(self.fault(ParseCode::UnexpectedEnd)),
+            Some(_) => Err(self.fault(ParseCode::ExpectedColon)),
+        }
+    }
+
+    fn string(&mut self) -> Result<(), Fault> {
+        let quote = self.at;
+        let body = quote + 1;
+        let mut at = scan::end_of_run(self.bytes, body);
+        if self.bytes.get(at) == Some(&b'"') {
+            self.at = at + 1;
+            return self.push(Entry {
+                kind: Kind::Text,
+                start: quote as u32,
+                end: self.at as u32,
+                a: body as u32,
+                b: at as u32,
+            });
+        }
+        let first = self.decoded.len();
+        let mut run = body;
+        loop {
+            self.decoded
+                .push_str(self.source.get(run..at).unwrap_or_default());
+            match self.bytes.get(at) {
+                Some(b'"') => break,
+                Some(b'\\') => run = scan::escape(self.bytes, at, &mut self.decoded)?,
+                Some(_) => {
+                    return Err(Fault {
+                        code: ParseCode::ControlCharacter,
+                        start: at,
+                        end: at + 1,
+                    });
+                }
+                None => {
+                    return Err(Fault {
+                        code: ParseCode::UnterminatedString,
+                        start: quote,
+                        end: at,
+                    });
+                }
+            }
+            at = scan::end_of_run(self.bytes, run);
+        }
+        self.at = at + 1;
+        self.push(Entry {
+            kind: Kind::TextDecoded,
+            start: quote as u32,
+            end: self.at as u32,
+            a: first as u32,
+            b: self.decoded.len() as u32,
+        })
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        if self
+            .bytes
+            .get(start..)
+            .is_some_and(|rest| rest.starts_with(b"-I"))
+        {
+            return Err(self.not_a_number());
+        }
+        let number = scan::number(self.bytes, start)?;
+        self.at = number.end;
+        let (from, to) = (start as u32, number.end as u32);
+        if number.integer {
+            return self.push(Entry {
+                kind: Kind::Int,
+                start: from,
+                end: to,
+                a: from,
+                b: to,
+            });
+        }
+        let text = self.source.get(start..number.end).unwrap_or_default();
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => self.push(Entry::float(value, from, to)),
+            _ => Err(Fault {
+                code: ParseCode::NumberOutOfRange,
+                start,
+                end: number.end,
+            }),
+        }
+    }
+
+    fn word(&mut self, word: &str, kind: Kind) -> Result<(), Fault> {
+        let end = self.at + word.len();
+        if self.bytes.get(self.at..end) != Some(word.as_bytes()) {
+            return Err(self.fault(ParseCode::UnexpectedCharacter));
+        }
+        let start = self.at as u32;
+        self.at = end;
+        self.push(Entry {
+            kind,
+            start,
+            end: end as u32,
+            a: 0,
+            b: 0,
+        })
+    }
+
+    fn push(&mut self, entry: Entry) -> Result<(), Fault> {
+        if self.entries.len() >= self.limits.values {
+            return Err(self.fault(ParseCode::TooManyValues));
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn not_a_number(&self) -> Fault {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        for word in ["NaN", "Infinity", "-Infinity"] {
+            if rest.starts_with(word.as_bytes()) {
+                return Fault {
+                    code: ParseCode::NotANumber,
+                    start: self.at,
+                    end: self.at + word.len(),
+                };
+            }
+        }
+        self.fault(ParseCode::UnexpectedCharacter)
+    }
+
+    /// A fault at the current character, or at the end of the text.
+    fn fault(&self, code: ParseCode) -> Fault {
+        let width = self
+            .source
+            .get(self.at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(0, char::len_utf8);
+        Fault {
+            code,
+            start: self.at,
+            end: self.at + width,
+        }
+    }
+}

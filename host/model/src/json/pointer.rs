@@ -1,0 +1,74 @@
+//! RFC 6901 pointers.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A pointer into a document, grown and shrunk while walking it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pointer {
+    text: String,
+}
+
+impl Pointer {
+    /// The pointer to the whole document: empty.
+    pub fn root() -> Self {
+        Pointer::default()
+    }
+
+    /// The pointer to a member of what this points to.
+    pub fn key(&self, key: &str) -> Pointer {
+        let mut text = String::with_capacity(self.text.len() + key.len() + 1);
+        text.push_str(&self.text);
+        text.push('/');
+        text.push_str(&escape_token(key));
+        Pointer { text }
+    }
+
+    /// The pointer to an element of what this points to.
+    pub fn index(&self, index: usize) -> Pointer {
+        Pointer {
+            text: format!("{}/{index}", self.text),
+        }
+    }
+
+    /// The pointer as text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<Pointer> for String {
+    fn from(pointer: Pointer) -> String {
+        pointer.text
+    }
+}
+
+/// A key as one token of a pointer: `~` becomes `~0`, `/` becomes `~1`.
+pub fn escape_token(key: &str) -> Cow<'_, str> {
+    if key.bytes().any(|byte| byte == b'~' || byte == b'/') {
+        Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_escape_the_tilde_before_the_slash() {
+        assert_eq!(Pointer::root().key("a~b/c").as_str(), "/a~0b~1c");
+        assert_eq!(
+            Pointer::root().key("rules").index(0).key("").as_str(),
+            "/rules/0/"
+        );
+        assert_eq!(Pointer::root().as_str(), "");
+    }
+}

@@ -1,0 +1,301 @@
+//! A parsed text, flat.
+
+use super::{Builder, Integer, Json, Span};
+
+/// What an entry of the tape is, and where its text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    True,
+    False,
+    /// An integer; its digits are in the source.
+    Int,
+    /// A float; `a` and `b` are its bits.
+    Float,
+    /// A string without escapes, in the source.
+    Text,
+    /// A string that had to be decoded.
+    TextDecoded,
+    Array,
+    Object,
+}
+
+/// One value or key. For texts and integers `a..b` is the range of the text; for containers `a` is the number of members and `b`
+/// the entry after the last one inside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+}
+
+impl Entry {
+    pub(crate) fn float(value: f64, start: u32, end: u32) -> Self {
+        let bits = value.to_bits();
+        Entry {
+            kind: Kind::Float,
+            start,
+            end,
+            a: (bits >> 32) as u32,
+            b: bits as u32,
+        }
+    }
+}
+
+/// A parsed text: every value and key in document order, borrowed from the source where it can be.
+#[derive(Debug)]
+pub struct Tape<'s> {
+    pub(crate) source: &'s str,
+    pub(crate) decoded: String,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl<'s> Tape<'s> {
+    /// The whole document.
+    pub fn root(&self) -> Node<'_> {
+        Node { tape: self, index: 0 }
+    }
+
+    /// The text this was parsed from.
+    pub fn source(&self) -> &'s str {
+        self.source
+    }
+
+    fn entry(&self, index: u32) -> Entry {
+        const NOTHING: Entry = Entry {
+            kind: Kind::Null,
+            start: 0,
+            end: 0,
+            a: 0,
+            b: 0,
+        };
+        self.entries.get(index as usize).copied().unwrap_or(NOTHING)
+    }
+
+    fn text(&self, entry: Entry) -> &str {
+        let range = entry.a as usize..entry.b as usize;
+        match entry.kind {
+            Kind::TextDecoded => self.decoded.get(range),
+            _ => self.source.get(range),
+        }
+        .unwrap_or_default()
+    }
+
+    /// The entry that follows everything inside this one.
+    fn after(&self, index: u32) -> u32 {
+        let entry = self.entry(index);
+        match entry.kind {
+            Kind::Array | Kind::Object => entry.b,
+            _ => index + 1,
+        }
+    }
+}
+
+/// One value on a [`Tape`].
+#[derive(Debug, Clone, Copy)]
+pub struct Node<'t> {
+    tape: &'t Tape<'t>,
+    index: u32,
+}
+
+/// A value, for matching on.
+#[derive(Debug, Clone)]
+pub enum View<'t> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// An integer, as its decimal text.
+    Int(&'t str),
+    /// A number with fraction or exponent; finite.
+    Float(f64),
+    /// A string.
+    String(&'t str),
+    /// An array.
+    Array(Items<'t>),
+    /// An object. A repeated key appears as often as it was written; the last one counts.
+    Object(Members<'t>),
+}
+
+impl<'t> Node<'t> {
+    /// The value, for matching on.
+    pub fn view(self) -> View<'t> {
+        let entry = self.tape.entry(self.index);
+        match entry.kind {
+            Kind::Null => View::Null,
+            Kind::True => View::Bool(true),
+            Kind::False => View::Bool(false),
+            Kind::Int => View::Int(self.tape.text(entry)),
+            Kind::Float => View::Float(f64::from_bits(u64::from(entry.a) << 32 | u64::from(entry.b))),
+            Kind::Text | Kind::TextDecoded => View::String(self.tape.text(entry)),
+            Kind::Array => View::Array(Items {
+                tape: self.tape,
+                next: self.index + 1,
+                left: entry.a,
+            }),
+            Kind::Object => View::Object(Members {
+                tape: self.tape,
+                next: self.index + 1,
+                left: entry.a,
+            }),
+        }
+    }
+
+    /// Where the value stands in the source.
+    pub fn span(self) -> Span {
+        let entry = self.tape.entry(self.index);
+        Span {
+            start: entry.start as usize,
+            end: entry.end as usize,
+        }
+    }
+
+    /// The bytes of the source that this value was read from.
+    pub fn source_text(self) -> &'t str {
+        let span = self.span();
+        self.tape.source.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// What JSON calls this type: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.
+    pub fn type_name(self) -> &'static str {
+        match self.tape.entry(self.index).kind {
+            Kind::Null => "null",
+            Kind::True | Kind::False => "boolean",
+            Kind::Int => "integer",
+            Kind::Float => "number",
+            Kind::Text | Kind::TextDecoded => "string",
+            Kind::Array => "array",
+            Kind::Object => "object",
+        }
+    }
+
+    /// An owned copy of the value and everything in it.
+    pub fn to_json(self) -> Json {
+        enum Open {
+            Items(u32),
+            Members(u32),
+        }
+        let mut builder = Builder::new();
+        let mut open: Vec<Open> = Vec::new();
+        let mut index = self.index;
+        loop {
+            let node = Node {
+                tape: self.tape,
+                index,
+            };
+            index += 1;
+            match node.view() {
+                View::Null => builder.value(Json::Null),
+                View::Bool(value) => builder.value(Json::Bool(value)),
+                View::Int(text) => builder.value(Integer::parse(text).map_or(Json::Null, Json::Int)),
+                View::Float(value) => builder.value(Json::Float(value)),
+                View::String(text) => builder.value(Json::String(text.to_owned())),
+                View::Array(items) => {
+                    builder.begin_array(items.len());
+                    open.push(Open::Items(items.left));
+                }
+                View::Object(members) => {
+                    builder.begin_object(members.len());
+                    open.push(Open::Members(members.left));
+                }
+            }
+            // Close what is complete, then read the key of the next member, if a member is next.
+            loop {
+                match open.last_mut() {
+                    None => return builder.finish(),
+                    Some(Open::Items(0) | Open::Members(0)) => {
+                        open.pop();
+                        builder.end();
+                    }
+                    Some(Open::Items(left)) => {
+                        *left -= 1;
+                        break;
+                    }
+                    Some(Open::Members(left)) => {
+                        *left -= 1;
+                        builder.key(self.tape.text(self.tape.entry(index)).to_owned());
+                        index += 1;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The elements of an array.
+#[derive(Debug, Clone)]
+pub struct Items<'t> {
+    tape: &'t Tape<'t>,
+    next: u32,
+    left: u32,
+}
+
+impl<'t> Iterator for Items<'t> {
+    type Item = Node<'t>;
+
+    fn next(&mut self) -> Option<Node<'t>> {
+        self.left = self.left.checked_sub(1)?;
+        let node = Node {
+            tape: self.tape,
+            index: self.next,
+        };
+        self.next = self.tape.after(self.next);
+        Some(node)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Items<'_> {}
+
+/// One member of an object.
+#[derive(Debug, Clone, Copy)]
+pub struct Member<'t> {
+    /// The key, decoded.
+    pub key: &'t str,
+    /// Where the key stands in the source.
+    pub key_span: Span,
+    /// The value.
+    pub value: Node<'t>,
+}
+
+/// The members of an object as written.
+#[derive(Debug, Clone)]
+pub struct Members<'t> {
+    tape: &'t Tape<'t>,
+    next: u32,
+    left: u32,
+}
+
+impl<'t> Iterator for Members<'t> {
+    type Item = Member<'t>;
+
+    fn next(&mut self) -> Option<Member<'t>> {
+        self.left = self.left.checked_sub(1)?;
+        let key = self.tape.entry(self.next);
+        let value = Node {
+            tape: self.tape,
+            index: self.next + 1,
+        };
+        self.next = self.tape.after(value.index);
+        Some(Member {
+            key: self.tape.text(key),
+            key_span: Span {
+                start: key.start as usize,
+                end: key.end as usize,
+            },
+            value,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Members<'_> {}
