@@ -28,6 +28,7 @@ mod write;
 pub(crate) use build::Builder;
 pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};
+pub(crate) use parse::check_size;
 pub use parse::{Limits, ParseCode, ParseError, parse, parse_bytes};
 pub use pointer::{Pointer, escape_token};
 pub use position::{Position, Span, position_of};

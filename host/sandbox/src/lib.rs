@@ -1,1 +1,36 @@
-//! One isolated call into a signed component.
+//! One isolated call into a signed component. The only crate that names wasmtime.
+//!
+//! Work is sorted by how often it is done. Per process: [`Sandbox`], with one engine, one ticker and the threads that
+//! run guests. Per plugin: [`Sandbox::prepare`], which compiles (or loads from the artifact cache) and links exactly the
+//! interfaces that the plugin may import. Per call: [`Plugin::invoke`], a fresh store and instance under the limits of
+//! a [`mizzen_engine::Permit`].
+//!
+//! Deliberately not here: who may do what (the engine makes permits), what a signature is worth (the catalog makes
+//! verified plugins), and what stands behind an import ([`Services`] is wired by the caller). To add an import, see
+//! `imports.rs`.
+
+mod artifact;
+mod bindings;
+mod call;
+mod closed;
+mod describe;
+mod imports;
+mod journal;
+mod limiter;
+mod machine;
+mod plugin;
+mod sandbox;
+mod services;
+mod settings;
+mod state;
+
+pub use artifact::Compiled;
+pub use call::{CallContext, CallFault, ToolCall};
+pub use describe::DescribeError;
+pub use machine::{Allocation, StartError};
+pub use plugin::{Plugin, PrepareError};
+pub use sandbox::Sandbox;
+pub use services::{
+    CallTool, HostNamed, Http, HttpRequest, HttpResponse, KeyPage, KeyValue, NestedCall, Pending, Secret, Services,
+};
+pub use settings::Settings;

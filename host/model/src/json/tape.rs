@@ -10,6 +10,8 @@ pub(crate) enum Kind {
     False,
     /// An integer; its digits are in the source.
     Int,
+    /// An integer; its digits are among the decoded texts.
+    IntDecoded,
     /// A float; `a` and `b` are its bits.
     Float,
     /// A string without escapes, in the source.
@@ -77,7 +79,7 @@ impl<'s> Tape<'s> {
     fn text(&self, entry: Entry) -> &str {
         let range = entry.a as usize..entry.b as usize;
         match entry.kind {
-            Kind::TextDecoded => self.decoded.get(range),
+            Kind::TextDecoded | Kind::IntDecoded => self.decoded.get(range),
             _ => self.source.get(range),
         }
         .unwrap_or_default()
@@ -127,7 +129,7 @@ impl<'t> Node<'t> {
             Kind::Null => View::Null,
             Kind::True => View::Bool(true),
             Kind::False => View::Bool(false),
-            Kind::Int => View::Int(self.tape.text(entry)),
+            Kind::Int | Kind::IntDecoded => View::Int(self.tape.text(entry)),
             Kind::Float => View::Float(f64::from_bits(u64::from(entry.a) << 32 | u64::from(entry.b))),
             Kind::Text | Kind::TextDecoded => View::String(self.tape.text(entry)),
             Kind::Array => View::Array(Items {
@@ -163,7 +165,7 @@ impl<'t> Node<'t> {
         match self.tape.entry(self.index).kind {
             Kind::Null => "null",
             Kind::True | Kind::False => "boolean",
-            Kind::Int => "integer",
+            Kind::Int | Kind::IntDecoded => "integer",
             Kind::Float => "number",
             Kind::Text | Kind::TextDecoded => "string",
             Kind::Array => "array",

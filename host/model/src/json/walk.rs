@@ -1,6 +1,6 @@
 //! A value as a flat sequence of events, so that whatever reads it needs no recursion.
 
-use super::Json;
+use super::{Json, Object};
 
 /// In which order a [`Walk`] visits object members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,28 @@ impl<'j> Walk<'j> {
         }
     }
 
+    /// A walk over what is inside an object, ending with its [`Event::End`]; the begin is the caller's.
+    pub(crate) fn inside(object: &'j Object, order: Order) -> Self {
+        let mut walk = Walk {
+            order,
+            open: Vec::new(),
+            next: None,
+        };
+        walk.enter(object);
+        walk
+    }
+
+    fn enter(&mut self, object: &'j Object) {
+        self.open.push(match self.order {
+            Order::Insertion => Frame::Object(object.raw_iter()),
+            Order::CodePoint => {
+                let mut members: Vec<(&str, &Json)> = object.iter().collect();
+                members.sort_unstable_by_key(|(key, _)| *key);
+                Frame::Sorted(members.into_iter())
+            }
+        });
+    }
+
     fn visit(&mut self, value: &'j Json) -> Event<'j> {
         match value {
             Json::Array(array) => {
@@ -56,14 +78,7 @@ impl<'j> Walk<'j> {
                 Event::BeginArray(array.len())
             }
             Json::Object(object) => {
-                self.open.push(match self.order {
-                    Order::Insertion => Frame::Object(object.raw_iter()),
-                    Order::CodePoint => {
-                        let mut members: Vec<(&str, &Json)> = object.iter().collect();
-                        members.sort_unstable_by_key(|(key, _)| *key);
-                        Frame::Sorted(members.into_iter())
-                    }
-                });
+                self.enter(object);
                 Event::BeginObject(object.len())
             }
             scalar => Event::Scalar(scalar),

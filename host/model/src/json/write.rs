@@ -1,6 +1,6 @@
 //! The three text forms of a value.
 
-use super::{Event, Json, Order, Walk, python_float};
+use super::{Event, Json, Object, Order, Walk, python_float};
 use std::fmt::Write as _;
 
 /// How a value is written. Every form is compact and prints floats as Python does.
@@ -47,33 +47,44 @@ impl Json {
 
     /// Appends the text to `out`.
     pub fn write(&self, form: Form, out: &mut String) {
-        // Nothing precedes a value that follows its key, begins its container or is the root.
-        let mut fresh = true;
-        let mut closers: Vec<char> = Vec::new();
-        for event in Walk::new(self, form.order()) {
-            if !fresh && !matches!(event, Event::End) {
-                out.push(',');
+        write_events(Walk::new(self, form.order()), Vec::new(), form, out);
+    }
+}
+
+impl Object {
+    /// Appends the text to `out`.
+    pub fn write(&self, form: Form, out: &mut String) {
+        out.push('{');
+        write_events(Walk::inside(self, form.order()), vec!['}'], form, out);
+    }
+}
+
+fn write_events(events: Walk<'_>, mut closers: Vec<char>, form: Form, out: &mut String) {
+    // Nothing precedes a value that follows its key, begins its container or is the root.
+    let mut fresh = true;
+    for event in events {
+        if !fresh && !matches!(event, Event::End) {
+            out.push(',');
+        }
+        fresh = false;
+        match event {
+            Event::BeginArray(_) => {
+                out.push('[');
+                closers.push(']');
+                fresh = true;
             }
-            fresh = false;
-            match event {
-                Event::BeginArray(_) => {
-                    out.push('[');
-                    closers.push(']');
-                    fresh = true;
-                }
-                Event::BeginObject(_) => {
-                    out.push('{');
-                    closers.push('}');
-                    fresh = true;
-                }
-                Event::Key(key) => {
-                    write_string(key, form, out);
-                    out.push(':');
-                    fresh = true;
-                }
-                Event::Scalar(scalar) => write_scalar(scalar, form, out),
-                Event::End => out.extend(closers.pop()),
+            Event::BeginObject(_) => {
+                out.push('{');
+                closers.push('}');
+                fresh = true;
             }
+            Event::Key(key) => {
+                write_string(key, form, out);
+                out.push(':');
+                fresh = true;
+            }
+            Event::Scalar(scalar) => write_scalar(scalar, form, out),
+            Event::End => out.extend(closers.pop()),
         }
     }
 }

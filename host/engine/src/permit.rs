@@ -1,0 +1,87 @@
+//! Who may call what, decided once. Only this module can make a [`Permit`], and the sandbox takes nothing else.
+
+use crate::profile::{Profile, ProfileError};
+use mizzen_catalog::VerifiedPlugin;
+use mizzen_model::digest::Digest;
+use mizzen_model::limits::Limits;
+use mizzen_model::permission::{Effective, HostPort, PermissionSet, Use};
+use mizzen_model::tool_spec::ToolSpec;
+use std::sync::Arc;
+
+/// The right to make one call: which plugin, which tool, what it may touch, what it may use up.
+///
+/// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool.
+#[derive(Debug, Clone)]
+pub struct Permit {
+    plugin: Digest,
+    tool: String,
+    authority: Effective,
+    limits: Limits,
+}
+
+/// A use that no layer of the permit may be missing for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{tool}` may not use `{wanted}`: the plugin must declare it, the operator must grant it and the tool must ask for it")]
+pub struct Denied {
+    /// The tool.
+    pub tool: String,
+    /// The permission that would be needed.
+    pub wanted: String,
+}
+
+impl Permit {
+    /// Decides whether a tool may be called under a profile, and with what authority.
+    ///
+    /// # Errors
+    /// When the profile refuses tools with this side effect.
+    pub fn for_tool(plugin: &VerifiedPlugin, tool: &ToolSpec, profile: Profile) -> Result<Self, ProfileError> {
+        profile.check(tool)?;
+        Ok(Self {
+            plugin: plugin.digest().clone(),
+            tool: tool.id(),
+            authority: plugin.authority().narrowed(Arc::new(tool.permissions().clone())),
+            limits: plugin.limits_of(tool.name()),
+        })
+    }
+
+    /// The right to ask a plugin what it provides: it may touch nothing.
+    pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
+        Self {
+            plugin: plugin.digest().clone(),
+            tool: format!("{}#describe", plugin.name()),
+            authority: plugin.authority().narrowed(Arc::new(PermissionSet::default())),
+            limits: plugin.limits(),
+        }
+    }
+
+    /// The plugin that it was made for.
+    pub fn plugin_digest(&self) -> &Digest {
+        &self.plugin
+    }
+
+    /// The id of the tool that it was made for.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What the call may use up.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Asks every layer.
+    ///
+    /// # Errors
+    /// When one of them does not allow this use.
+    pub fn check(&self, wanted: &Use<'_>) -> Result<(), Denied> {
+        if self.authority.allows(wanted) {
+            return Ok(());
+        }
+        Err(Denied { tool: self.tool.clone(), wanted: wanted.to_string() })
+    }
+
+    /// Whether the operator named this host without a pattern, which a private address takes.
+    pub fn names_host(&self, method: &str, target: &HostPort) -> bool {
+        self.authority.allows_by_name(method, target)
+    }
+}

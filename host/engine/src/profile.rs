@@ -1,0 +1,48 @@
+//! Profiles: what a host refuses whatever else is granted (D18).
+
+use mizzen_model::tool_spec::{SideEffects, ToolSpec};
+use std::fmt;
+
+/// How much a host lets tools do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// Everything that is signed and granted.
+    #[default]
+    Open,
+    /// Nothing that changes the world: `write` and `external` tools are refused.
+    Cleared,
+}
+
+/// The profile refuses the tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{tool}` has side effects `{side_effects}`, which the profile `cleared` refuses; call it on a host with the profile `open`")]
+pub struct ProfileError {
+    /// The tool's id.
+    pub tool: String,
+    /// What it does.
+    pub side_effects: String,
+}
+
+impl Profile {
+    /// Whether a tool may be called under this profile.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn check(self, tool: &ToolSpec) -> Result<(), ProfileError> {
+        match (self, tool.side_effects()) {
+            (Self::Open, _) | (Self::Cleared, SideEffects::None | SideEffects::Read) => Ok(()),
+            (Self::Cleared, effects @ (SideEffects::Write | SideEffects::External)) => {
+                Err(ProfileError { tool: tool.id(), side_effects: effects.to_string() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Cleared => "cleared",
+        })
+    }
+}

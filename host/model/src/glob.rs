@@ -1,0 +1,161 @@
+//! Globs with one wildcard, `*`: any run of characters, also none, dots included.
+//!
+//! Matching is linear in pattern plus text: the pieces between the stars are found leftmost first, which is enough when
+//! the only wildcard is `*`, and never needs to go back.
+
+/// Whether `pattern` matches the whole of `text`.
+///
+/// `text` may itself be a pattern: its stars are then ordinary characters which only a star of `pattern` can take, so
+/// that a match means "everything that `text` matches, `pattern` matches too".
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut left) = text.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for piece in middle.split('*').filter(|piece| !piece.is_empty()) {
+        match left.split_once(piece) {
+            Some((_, after)) => left = after,
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+/// Whether there is a text that both patterns match. Quadratic, for load time; both patterns are bounded by the caller.
+pub(crate) fn intersect(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // reachable[j]: the part of `a` read so far and the first j bytes of `b` can stand for the same text.
+    let mut reachable = vec![false; b.len() + 1];
+    let step_over_stars = |row: &mut Vec<bool>, from: usize| {
+        for j in from..b.len() {
+            if row.get(j) == Some(&true)
+                && b.get(j) == Some(&b'*')
+                && let Some(next) = row.get_mut(j + 1)
+            {
+                *next = true;
+            }
+        }
+    };
+    if let Some(start) = reachable.first_mut() {
+        *start = true;
+    }
+    step_over_stars(&mut reachable, 0);
+    for &byte in a {
+        let mut next = vec![false; b.len() + 1];
+        let mut seen = false;
+        for (j, &here) in reachable.iter().enumerate() {
+            if byte == b'*' {
+                // A star of `a` takes any number of bytes of `b`.
+                seen |= here;
+                if let Some(slot) = next.get_mut(j) {
+                    *slot = seen;
+                }
+                continue;
+            }
+            if !here {
+                continue;
+            }
+            match b.get(j) {
+                // A star of `b` takes this byte and stays.
+                Some(b'*') => {
+                    if let Some(slot) = next.get_mut(j) {
+                        *slot = true;
+                    }
+                }
+                Some(&other) if other == byte => {
+                    if let Some(slot) = next.get_mut(j + 1) {
+                        *slot = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        step_over_stars(&mut next, 0);
+        reachable = next;
+    }
+    reachable.last() == Some(&true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_star_takes_any_run_of_characters() {
+        for (pattern, text, expected) in [
+            ("a", "a", true),
+            ("a", "b", false),
+            ("*", "", true),
+            ("*", "anything.at.all", true),
+            ("a*", "a", true),
+            ("*a", "a", true),
+            ("a*a", "a", false),
+            ("a*a", "aa", true),
+            ("*.example.com", "api.example.com", true),
+            ("*.example.com", "a.b.example.com", true),
+            ("*.example.com", "example.com", false),
+            ("*.example.com", "evil-example.com", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("a*b*c", "aXcYb", false),
+            ("**", "x", true),
+            ("a**b", "ab", true),
+            ("*a*", "bab", true),
+            ("*a*", "bbb", false),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    /// The textbook definition, exponential but obviously right.
+    fn slow(pattern: &[u8], text: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some((b'*', rest)) => (0..=text.len()).any(|skip| slow(rest, &text[skip..])),
+            Some((byte, rest)) => text
+                .split_first()
+                .is_some_and(|(head, tail)| head == byte && slow(rest, tail)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn matching_agrees_with_the_definition(pattern in "[ab*]{0,8}", text in "[ab]{0,10}") {
+            prop_assert_eq!(matches(&pattern, &text), slow(pattern.as_bytes(), text.as_bytes()));
+        }
+
+        #[test]
+        fn a_pattern_that_covers_another_matches_whatever_the_other_matches(
+            wide in "[ab*]{0,6}", narrow in "[ab*]{0,6}", text in "[ab]{0,8}"
+        ) {
+            if matches(&wide, &narrow) && matches(&narrow, &text) {
+                prop_assert!(matches(&wide, &text));
+            }
+        }
+
+        #[test]
+        fn patterns_that_share_a_text_intersect(a in "[ab*]{0,6}", b in "[ab*]{0,6}", text in "[ab]{0,8}") {
+            if matches(&a, &text) && matches(&b, &text) {
+                prop_assert!(intersect(&a, &b));
+            }
+            prop_assert_eq!(intersect(&a, &b), intersect(&b, &a));
+        }
+
+        #[test]
+        fn a_pattern_and_a_plain_text_intersect_exactly_when_they_match(a in "[ab*]{0,8}", text in "[ab]{0,8}") {
+            prop_assert_eq!(intersect(&a, &text), matches(&a, &text));
+        }
+    }
+
+    #[test]
+    fn many_stars_do_not_blow_up() {
+        let pattern = "*a".repeat(100) + "b";
+        let text = "a".repeat(100_000);
+        assert!(!matches(&pattern, &text));
+    }
+}

@@ -1,0 +1,347 @@
+//! Durations: ISO 8601 text or seconds in, ISO 8601 out.
+
+use super::record::{Emit, Reader, SchemaBook, Value, Writer};
+use crate::json::{Json, Node, View};
+use std::fmt;
+
+/// A signed duration to the microsecond, at most 999,999,999 days either way (what the wire format's other readers hold).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Duration {
+    // Invariant: not negative when zero; seconds below a day; microseconds below a second.
+    negative: bool,
+    days: u32,
+    seconds: u32,
+    microseconds: u32,
+}
+
+/// Why a duration was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DurationError {
+    /// Not one of the accepted forms.
+    #[error("not a duration: write ISO 8601 such as PT1H30M, or a number of seconds")]
+    Malformed,
+    /// More than 999,999,999 days.
+    #[error("the duration exceeds 999,999,999 days")]
+    TooLarge,
+}
+
+const DAY: u64 = 86_400;
+const MAX_DAYS: u64 = 999_999_999;
+
+impl Duration {
+    /// Reads `PnYnMnWnDTnHnMnS` (a year is 365 days, a month 30; the last quantity may have a fraction), `HH:MM[:SS[.f]]`, or
+    /// `n days[, HH:MM[:SS]]`, each with an optional sign.
+    pub fn parse(text: &str) -> Result<Self, DurationError> {
+        let (negative, body) = match text.as_bytes().first() {
+            Some(b'-') => (true, text.get(1..)),
+            Some(b'+') => (false, text.get(1..)),
+            _ => (false, Some(text)),
+        };
+        let body = body.ok_or(DurationError::Malformed)?;
+        let total = match body.strip_prefix('P') {
+            Some(iso) => parse_iso(iso)?,
+            None => parse_clock(body)?,
+        };
+        Duration::normalised(negative, total)
+    }
+
+    /// From whole seconds.
+    pub fn from_seconds(seconds: i64) -> Result<Self, DurationError> {
+        let total = Total {
+            days: 0,
+            seconds: seconds.unsigned_abs(),
+            microseconds: 0,
+        };
+        Duration::normalised(seconds < 0, total)
+    }
+
+    /// From seconds with a fraction, rounded to the microsecond.
+    pub fn from_float_seconds(seconds: f64) -> Result<Self, DurationError> {
+        let size = seconds.abs();
+        if !size.is_finite() || size >= (MAX_DAYS + 1) as f64 * DAY as f64 {
+            return Err(DurationError::TooLarge);
+        }
+        // Whole and fractional part apart: multiplying the whole would lose digits that the input had.
+        let microseconds = (size.fract() * 1e6).round() as u64;
+        let total = Total {
+            days: 0,
+            seconds: size.trunc() as u64,
+            microseconds,
+        };
+        Duration::normalised(seconds < 0.0, total)
+    }
+
+    /// Whether it is below zero.
+    pub fn is_negative(self) -> bool {
+        self.negative
+    }
+
+    /// The length in microseconds, with its sign.
+    pub fn as_microseconds(self) -> i128 {
+        let seconds = u64::from(self.days) * DAY + u64::from(self.seconds);
+        let size = i128::from(seconds) * 1_000_000 + i128::from(self.microseconds);
+        if self.negative { -size } else { size }
+    }
+
+    fn normalised(negative: bool, total: Total) -> Result<Self, DurationError> {
+        let seconds = total.seconds + total.microseconds / 1_000_000;
+        let microseconds = (total.microseconds % 1_000_000) as u32;
+        let days = total.days + seconds / DAY;
+        let seconds = (seconds % DAY) as u32;
+        let rest = seconds > 0 || microseconds > 0;
+        // The range is not symmetric: a negative duration ends at exactly that many days.
+        if days > MAX_DAYS || (negative && days == MAX_DAYS && rest) {
+            return Err(DurationError::TooLarge);
+        }
+        Ok(Duration {
+            negative: negative && (days > 0 || rest),
+            days: days as u32,
+            seconds,
+            microseconds,
+        })
+    }
+}
+
+/// A length before it is normalised. Parts are bounded when they are added, so that nothing overflows later.
+#[derive(Default)]
+struct Total {
+    days: u64,
+    seconds: u64,
+    microseconds: u64,
+}
+
+/// Digits as a number; the wire format's other readers hold 32 bits here.
+fn number(digits: &str) -> Result<u64, DurationError> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(DurationError::Malformed);
+    }
+    digits
+        .parse::<u32>()
+        .map(u64::from)
+        .map_err(|_| DurationError::TooLarge)
+}
+
+/// What follows the `P`.
+fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
+    if rest.is_empty() || rest == "T" {
+        return Err(DurationError::Malformed);
+    }
+    let mut total = Total::default();
+    let mut in_time = false;
+    let mut had_fraction = false;
+    while !rest.is_empty() {
+        if let Some(time) = rest.strip_prefix('T') {
+            if in_time {
+                return Err(DurationError::Malformed);
+            }
+            in_time = true;
+            rest = time;
+            continue;
+        }
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .ok_or(DurationError::Malformed)?;
+        let (digits, after) = rest.split_at(end);
+        let value = number(digits)?;
+        let (fraction, after) = split_fraction(after)?;
+        // A fraction is allowed in the last quantity only.
+        if had_fraction {
+            return Err(DurationError::Malformed);
+        }
+        had_fraction = fraction.is_some();
+        let mut characters = after.chars();
+        let unit = characters.next();
+        rest = characters.as_str();
+        let fraction = fraction.unwrap_or(0.0);
+        if in_time {
+            let scale = match unit {
+                Some('H') => 3_600,
+                Some('M') => 60,
+                Some('S') => 1,
+                _ => return Err(DurationError::Malformed),
+            };
+            total.seconds += value * scale;
+            add_seconds(&mut total, fraction * scale as f64);
+        } else {
+            let scale = match unit {
+                Some('Y') => 365,
+                Some('M') => 30,
+                Some('W') => 7,
+                Some('D') => 1,
+                _ => return Err(DurationError::Malformed),
+            };
+            total.days += value * scale;
+            let days = fraction * scale as f64;
+            total.days += days.trunc() as u64;
+            add_seconds(&mut total, days.fract() * DAY as f64);
+        }
+        if total.days > u64::from(u32::MAX) || total.seconds > u64::from(u32::MAX) {
+            return Err(DurationError::TooLarge);
+        }
+    }
+    Ok(total)
+}
+
+fn add_seconds(total: &mut Total, seconds: f64) {
+    total.seconds += seconds.trunc() as u64;
+    total.microseconds += (seconds.fract() * 1e6).round() as u64;
+}
+
+/// A fraction with point or comma, if one follows.
+fn split_fraction(text: &str) -> Result<(Option<f64>, &str), DurationError> {
+    let Some(rest) = text.strip_prefix(['.', ',']) else {
+        return Ok((None, text));
+    };
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .ok_or(DurationError::Malformed)?;
+    let (digits, after) = rest.split_at(end);
+    let fraction = format!("0.{digits}")
+        .parse::<f64>()
+        .map_err(|_| DurationError::Malformed)?;
+    Ok((Some(fraction), after))
+}
+
+/// `HH:MM…`, or days with or without a time.
+fn parse_clock(text: &str) -> Result<Total, DurationError> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .ok_or(DurationError::Malformed)?;
+    let (digits, rest) = text.split_at(end);
+    if rest.starts_with(':') {
+        return parse_time(text);
+    }
+    let days = number(digits)?;
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let lower = rest.to_ascii_lowercase();
+    let word = ["days", "day", "d"]
+        .into_iter()
+        .find(|word| lower.starts_with(word))
+        .ok_or(DurationError::Malformed)?;
+    let rest = rest.get(word.len()..).unwrap_or_default();
+    let rest = rest.strip_prefix(',').unwrap_or(rest);
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let time = if rest.is_empty() {
+        Total::default()
+    } else {
+        parse_time(rest)?
+    };
+    Ok(Total { days, ..time })
+}
+
+fn parse_time(text: &str) -> Result<Total, DurationError> {
+    let (hours, rest) = text.split_once(':').ok_or(DurationError::Malformed)?;
+    let hours = number(hours)?;
+    let (minutes, seconds) = match rest.split_once(':') {
+        Some((minutes, seconds)) => (minutes, Some(seconds)),
+        None => (rest, None),
+    };
+    let minutes = two_digits(minutes)?;
+    let (seconds, microseconds) = match seconds {
+        None => (0, 0),
+        Some(text) => match text.split_once(['.', ',']) {
+            None => (two_digits(text)?, 0),
+            Some((whole, fraction)) => (two_digits(whole)?, fraction_microseconds(fraction)?),
+        },
+    };
+    Ok(Total {
+        days: 0,
+        seconds: hours * 3_600 + minutes * 60 + seconds,
+        microseconds,
+    })
+}
+
+fn two_digits(text: &str) -> Result<u64, DurationError> {
+    match number(text) {
+        Ok(value) if text.len() == 2 && value < 60 => Ok(value),
+        _ => Err(DurationError::Malformed),
+    }
+}
+
+fn fraction_microseconds(digits: &str) -> Result<u64, DurationError> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(DurationError::Malformed);
+    }
+    // Digits beyond the microsecond are dropped, as in the wire format's other readers.
+    let six: String = digits.chars().chain("000000".chars()).take(6).collect();
+    number(&six)
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.negative { "-P" } else { "P" })?;
+        let mut part = |value: u32, unit: char| {
+            if value > 0 {
+                write!(f, "{value}{unit}")
+            } else {
+                Ok(())
+            }
+        };
+        part(self.days / 365, 'Y')?;
+        part(self.days % 365, 'D')?;
+        if self.seconds == 0 && self.microseconds == 0 {
+            return if self.days == 0 {
+                f.write_str("T0S")
+            } else {
+                Ok(())
+            };
+        }
+        f.write_str("T")?;
+        let mut part = |value: u32, unit: char| {
+            if value > 0 {
+                write!(f, "{value}{unit}")
+            } else {
+                Ok(())
+            }
+        };
+        part(self.seconds / 3_600, 'H')?;
+        part(self.seconds / 60 % 60, 'M')?;
+        let seconds = self.seconds % 60;
+        if self.microseconds > 0 {
+            let fraction = format!("{:06}", self.microseconds);
+            write!(f, "{seconds}.{}S", fraction.trim_end_matches('0'))
+        } else {
+            part(seconds, 'S')
+        }
+    }
+}
+
+impl Emit for Duration {
+    fn emit(&self, out: &mut Writer) {
+        out.string(&self.to_string());
+    }
+}
+
+impl Value for Duration {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        let found = match node.view() {
+            View::String(text) => Duration::parse(text),
+            View::Int(text) => match text.parse::<i64>() {
+                Ok(seconds) => Duration::from_seconds(seconds),
+                Err(_) => Err(DurationError::TooLarge),
+            },
+            View::Float(seconds) => Duration::from_float_seconds(seconds),
+            _ => {
+                return reader.refuse(
+                    node,
+                    "time_delta_type",
+                    "a duration (ISO 8601 text or seconds)",
+                    "write ISO 8601 such as \"PT1H30M\", or a number of seconds",
+                );
+            }
+        };
+        match found {
+            Ok(duration) => Some(duration),
+            Err(error) => reader.refuse(
+                node,
+                "time_delta_parsing",
+                "a duration (ISO 8601 text or seconds)",
+                error.to_string(),
+            ),
+        }
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        super::record::duration_schema()
+    }
+}

@@ -1,0 +1,21 @@
+//! Content hashes.
+
+use super::dumps::dumps_canonical;
+use super::records::IRDocument;
+use crate::json::Json;
+use blake2::Blake2b;
+use blake2::digest::{Digest, consts::U16};
+
+/// The content hash of a fact: BLAKE2b of its canonical, ASCII-escaped JSON, 32 hex digits.
+pub fn fact_content_hash(fact: &Json) -> String {
+    let digest = Blake2b::<U16>::digest(fact.to_canonical_ascii().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The hash of a graph: BLAKE3 of `dumps_canonical`, 64 hex digits (D11). It covers everything, node kinds and rule conditions
+/// included.
+pub fn graph_hash(document: &IRDocument) -> String {
+    blake3::hash(dumps_canonical(document).as_bytes())
+        .to_hex()
+        .to_string()
+}

@@ -1,0 +1,225 @@
+//! The types that fields have.
+
+use super::{Emit, Reader, SchemaBook, Value, Writer};
+use crate::json::{Integer, Json, Node, Object, View};
+use indexmap::IndexMap;
+use std::fmt::Write as _;
+
+impl Emit for str {
+    fn emit(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Emit for &str {
+    fn emit(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Emit for String {
+    fn emit(&self, out: &mut Writer) {
+        out.string(self);
+    }
+}
+
+impl Value for String {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        match node.view() {
+            View::String(text) => Some(text.to_owned()),
+            View::Null => reader.refuse(
+                node,
+                "string_type",
+                "a string",
+                "write a string, or leave the field out if it is optional",
+            ),
+            _ => reader.refuse(node, "string_type", "a string", "put the value in double quotes"),
+        }
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        SchemaBook::typed("string")
+    }
+}
+
+impl Emit for bool {
+    fn emit(&self, out: &mut Writer) {
+        out.raw().push_str(if *self { "true" } else { "false" });
+    }
+}
+
+impl Value for bool {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        match node.view() {
+            View::Bool(value) => Some(value),
+            _ => reader.refuse(
+                node,
+                "bool_type",
+                "true or false",
+                "write true or false without quotes",
+            ),
+        }
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        SchemaBook::typed("boolean")
+    }
+}
+
+impl Emit for Integer {
+    fn emit(&self, out: &mut Writer) {
+        // Writing to a String cannot fail.
+        let _ = write!(out.raw(), "{self}");
+    }
+}
+
+impl Value for Integer {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        match node.view() {
+            View::Int(text) => Integer::parse(text),
+            // D12: types are strict, so 1.0 is no integer.
+            View::Float(_) => reader.refuse(
+                node,
+                "int_type",
+                "an integer",
+                "write it without fraction and exponent",
+            ),
+            View::String(_) => reader.refuse(
+                node,
+                "int_type",
+                "an integer",
+                "remove the quotes: strings are not read as numbers",
+            ),
+            _ => reader.refuse(node, "int_type", "an integer", "write a whole number"),
+        }
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        SchemaBook::typed("integer")
+    }
+}
+
+impl<T: Emit> Emit for Option<T> {
+    fn emit(&self, out: &mut Writer) {
+        match self {
+            Some(value) => value.emit(out),
+            None => out.raw().push_str("null"),
+        }
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        match node.view() {
+            View::Null => Some(None),
+            _ => T::read(node, reader).map(Some),
+        }
+    }
+
+    fn schema(book: &mut SchemaBook) -> Json {
+        let inner = T::schema(book);
+        SchemaBook::nullable(inner)
+    }
+}
+
+impl<T: Emit> Emit for Vec<T> {
+    fn emit(&self, out: &mut Writer) {
+        out.array(self);
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        let View::Array(items) = node.view() else {
+            return reader.refuse(node, "list_type", "an array", "put the value in square brackets");
+        };
+        let mut values = Vec::with_capacity(items.len());
+        let mut complete = true;
+        for (index, item) in items.enumerate() {
+            match reader.item(index, item) {
+                Some(value) => values.push(value),
+                None => complete = false,
+            }
+        }
+        complete.then_some(values)
+    }
+
+    fn schema(book: &mut SchemaBook) -> Json {
+        let inner = T::schema(book);
+        SchemaBook::array_of(inner)
+    }
+}
+
+/// A flat map of strings, in document order.
+pub type StringMap = IndexMap<String, String>;
+
+impl Emit for StringMap {
+    fn emit(&self, out: &mut Writer) {
+        let mut members: Vec<Option<(&str, &dyn Emit)>> = self
+            .iter()
+            .map(|(key, value)| Some((key.as_str(), value as &dyn Emit)))
+            .collect();
+        out.record(&mut members);
+    }
+}
+
+impl Value for StringMap {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        let View::Object(members) = node.view() else {
+            return reader.refuse(
+                node,
+                "dict_type",
+                "an object of strings",
+                "write an object, as {\"name\": \"str\"}",
+            );
+        };
+        // The last of a repeated key counts, at the place of the first; only that one is checked.
+        let mut chosen = IndexMap::with_capacity(members.len());
+        for member in members {
+            chosen.insert(member.key, member);
+        }
+        let mut values = StringMap::with_capacity(chosen.len());
+        let mut complete = true;
+        for (key, member) in chosen {
+            match reader.member(member) {
+                Some(value) => {
+                    values.insert(key.to_owned(), value);
+                }
+                None => complete = false,
+            }
+        }
+        complete.then_some(values)
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        SchemaBook::map_of(SchemaBook::typed("string"))
+    }
+}
+
+impl Emit for Object {
+    fn emit(&self, out: &mut Writer) {
+        let form = out.form();
+        self.write(form, out.raw());
+    }
+}
+
+impl Value for Object {
+    fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        match node.view() {
+            View::Object(_) => match node.to_json() {
+                Json::Object(object) => Some(object),
+                _ => None,
+            },
+            _ => reader.refuse(
+                node,
+                "dict_type",
+                "an object",
+                "put the value in an object, as {\"key\": value}",
+            ),
+        }
+    }
+
+    fn schema(_: &mut SchemaBook) -> Json {
+        SchemaBook::typed("object")
+    }
+}

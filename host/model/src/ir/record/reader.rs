@@ -1,0 +1,232 @@
+//! Reads a tape into records and collects every structural error on the way.
+
+use super::Value;
+use crate::ir::error::{Stage, ValidationError, describe};
+use crate::json::{Member, Members, Node, Span, View, escape_token};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'t> {
+    Key(&'t str),
+    Index(usize),
+}
+
+/// Where the reading is, and what was wrong so far.
+#[derive(Debug)]
+pub struct Reader<'t> {
+    path: Vec<Step<'t>>,
+    errors: Vec<ValidationError>,
+    limit: usize,
+    dropped: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// A reader that keeps at most `limit` errors and counts the rest.
+    pub fn new(limit: usize) -> Self {
+        Reader {
+            path: Vec::new(),
+            errors: Vec::new(),
+            limit,
+            dropped: 0,
+        }
+    }
+
+    /// The errors in order, and how many more there were.
+    pub fn finish(self) -> (Vec<ValidationError>, usize) {
+        (self.errors, self.dropped)
+    }
+
+    /// Reads the value of a member.
+    pub fn member<T: Value>(&mut self, member: Member<'t>) -> Option<T> {
+        self.path.push(Step::Key(member.key));
+        let value = T::read(member.value, self);
+        self.path.pop();
+        value
+    }
+
+    /// Reads an element of an array.
+    pub fn item<T: Value>(&mut self, index: usize, node: Node<'t>) -> Option<T> {
+        self.path.push(Step::Index(index));
+        let value = T::read(node, self);
+        self.path.pop();
+        value
+    }
+
+    /// The members of an object, or an error that a record was expected.
+    pub fn members(&mut self, node: Node<'t>, name: &'static str) -> Option<Members<'t>> {
+        match node.view() {
+            View::Object(members) => Some(members),
+            _ => self.refuse(
+                node,
+                "model_type",
+                format!("an object ({name})"),
+                "replace it by an object with the record's fields",
+            ),
+        }
+    }
+
+    /// Reports a value that cannot stand here.
+    pub fn refuse<T>(
+        &mut self,
+        node: Node<'t>,
+        code: &'static str,
+        expected: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Option<T> {
+        self.refuse_at(node, code, expected, hint)
+    }
+
+    /// Reports that the value being read cannot stand here because of `culprit` inside it: the path is the value's, the span the
+    /// culprit's.
+    pub fn refuse_at<T>(
+        &mut self,
+        culprit: Node<'t>,
+        code: &'static str,
+        expected: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Option<T> {
+        if self.has_room() {
+            let path = self.pointer(None);
+            self.errors.push(ValidationError {
+                stage: Stage::Structural,
+                code,
+                path,
+                expected: expected.into(),
+                actual: Some(describe(culprit)),
+                hint: hint.into(),
+                span: Some(culprit.span()),
+            });
+        }
+        None
+    }
+
+    /// Reports a required member that is not there, at the path it should have had.
+    pub fn missing<T>(&mut self, object: Node<'t>, key: &'static str) -> Option<T> {
+        if self.has_room() {
+            let path = self.pointer(Some(key));
+            let span = object.span();
+            self.errors.push(ValidationError {
+                stage: Stage::Structural,
+                code: "missing",
+                path,
+                expected: Cow::Owned(format!("the required field `{key}`")),
+                actual: None,
+                hint: Cow::Owned(format!("add the required field `{key}`")),
+                // The opening bracket: a whole object underlined says nothing.
+                span: Some(Span {
+                    start: span.start,
+                    end: span.end.min(span.start + 1),
+                }),
+            });
+        }
+        None
+    }
+
+    /// Reports members that the record does not have, each key once, in document order.
+    pub fn refuse_unknown(&mut self, unknown: Vec<Member<'t>>, known: &'static [&'static str]) {
+        // A hostile object may repeat one key a million times.
+        let mut seen = HashSet::new();
+        let several = unknown.len() > 1;
+        for member in unknown {
+            if several && !seen.insert(member.key) {
+                continue;
+            }
+            if !self.has_room() {
+                continue;
+            }
+            let path = self.pointer(Some(member.key));
+            let hint = match nearest(member.key, known) {
+                Some(name) => format!("did you mean `{name}`? unknown keys are forbidden"),
+                None => format!(
+                    "remove it: unknown keys are forbidden; this record has {}",
+                    known.join(", ")
+                ),
+            };
+            self.errors.push(ValidationError {
+                stage: Stage::Structural,
+                code: "extra_forbidden",
+                path,
+                expected: Cow::Borrowed("no such field"),
+                actual: Some(describe(member.value)),
+                hint: Cow::Owned(hint),
+                span: Some(member.key_span),
+            });
+        }
+    }
+
+    fn has_room(&mut self) -> bool {
+        let room = self.errors.len() < self.limit;
+        if !room {
+            self.dropped += 1;
+        }
+        room
+    }
+
+    fn pointer(&self, last: Option<&str>) -> String {
+        let mut text = String::new();
+        for step in &self.path {
+            // Writing to a String cannot fail.
+            let _ = match step {
+                Step::Key(key) => write!(text, "/{}", escape_token(key)),
+                Step::Index(index) => write!(text, "/{index}"),
+            };
+        }
+        if let Some(key) = last {
+            text.push('/');
+            text.push_str(&escape_token(key));
+        }
+        text
+    }
+}
+
+/// The known name that a key was probably meant to be.
+pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    // Longer keys are not slips of the finger, and comparing them would cost.
+    if key.is_empty() || key.len() > 64 {
+        return None;
+    }
+    known
+        .iter()
+        .map(|name| (distance(key, name), *name))
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// How many characters must be added, removed or changed.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().flat_map(char::to_lowercase).enumerate() {
+        let mut diagonal = i;
+        let mut before = i + 1;
+        let mut next = vec![before];
+        for (above, b) in row.iter().skip(1).zip(&right) {
+            let cost = (diagonal + usize::from(a != *b)).min(before + 1).min(above + 1);
+            diagonal = *above;
+            before = cost;
+            next.push(cost);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_the_name_that_was_meant() {
+        let known = ["target", "backoff_ms", "id", "kind"];
+        let check = |key: &str, expected: Option<&str>| assert_eq!(nearest(key, &known), expected, "{key}");
+        check("targt", Some("target"));
+        check("Target", Some("target"));
+        check("backoffms", Some("backoff_ms"));
+        check("ids", Some("id"));
+        check("deadline", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,214 @@
+//! The validator: JSON → structure → stable ids → version. The first stage with errors reports alone, with all of them.
+
+use super::error::{Stage, ValidationError, Warning, describe_text, shorten};
+use super::record::{Reader, Value};
+use super::records::IRDocument;
+use super::slug::{SlugError, validate_node_id, validate_pack_id, validate_rule_id};
+use super::{lint, version};
+use crate::json::{Json, Limits, Node, ParseError, Span, Tape, View, parse, position_of};
+use std::borrow::Cow;
+
+/// How much a validator reads and says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Bounds on the text.
+    pub json: Limits,
+    /// Errors kept; the rest is counted.
+    pub errors: usize,
+    /// Warnings kept.
+    pub warnings: usize,
+}
+
+impl Default for Options {
+    /// 10,000 errors are more than anyone reads and keep a hostile document from growing in memory.
+    fn default() -> Self {
+        Options {
+            json: Limits::default(),
+            errors: 10_000,
+            warnings: 1_000,
+        }
+    }
+}
+
+/// What was found in a document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inspection {
+    /// The document, when it is valid.
+    pub document: Option<IRDocument>,
+    /// Why it is not valid.
+    pub errors: Vec<ValidationError>,
+    /// How many errors there were beyond [`Options::errors`].
+    pub dropped: usize,
+    /// What is suspicious in a valid document.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why a text is not a valid document: empty when it is one. Never panics.
+pub fn validate(text: &str) -> Vec<ValidationError> {
+    let options = Options::default();
+    match parse(text, options.json) {
+        Ok(tape) => check(&tape, options).errors,
+        Err(error) => vec![parse_failure(text, &error)],
+    }
+}
+
+/// As [`validate`], for a value that is already decoded. There are no spans then.
+pub fn validate_value(value: &Json) -> Vec<ValidationError> {
+    inspect_value(value, Options::default()).errors
+}
+
+/// The document if a text is a valid one, the errors if not, and warnings either way they can be had.
+pub fn inspect(text: &str, options: Options) -> Inspection {
+    match parse(text, options.json) {
+        Ok(tape) => inspect_tape(&tape, options),
+        Err(error) => Inspection {
+            errors: vec![parse_failure(text, &error)],
+            ..Inspection::default()
+        },
+    }
+}
+
+/// As [`inspect`], for a text that is already parsed (from JSON or YAML).
+pub fn inspect_tape(tape: &Tape<'_>, options: Options) -> Inspection {
+    let mut inspection = check(tape, options);
+    if let Some(document) = &inspection.document {
+        inspection.warnings = lint::lint(document, Some(tape.root()), options.warnings);
+    }
+    inspection
+}
+
+/// As [`inspect`], for a value that is already decoded.
+pub fn inspect_value(value: &Json, options: Options) -> Inspection {
+    let mut inspection = inspect(&value.to_compact(), options);
+    inspection.errors.iter_mut().for_each(|error| error.span = None);
+    inspection
+        .warnings
+        .iter_mut()
+        .for_each(|warning| warning.span = None);
+    inspection
+}
+
+/// The one error of a text that could not be parsed.
+pub fn parse_failure(text: &str, error: &ParseError) -> ValidationError {
+    let position = position_of(text, error.span.start);
+    let near = text.get(error.span.start..).unwrap_or_default();
+    ValidationError {
+        stage: Stage::JsonParse,
+        code: error.code.as_str(),
+        path: String::new(),
+        expected: Cow::Borrowed("valid JSON"),
+        actual: Some(shorten(if near.is_empty() { text } else { near })),
+        hint: Cow::Owned(format!(
+            "{} (line {}, column {})",
+            error.message, position.line, position.column
+        )),
+        span: Some(error.span),
+    }
+}
+
+fn check(tape: &Tape<'_>, options: Options) -> Inspection {
+    let root = tape.root();
+    let mut reader = Reader::new(options.errors);
+    let document = IRDocument::read(root, &mut reader);
+    let (errors, dropped) = reader.finish();
+    let Some(document) = document.filter(|_| errors.is_empty()) else {
+        return Inspection {
+            errors,
+            dropped,
+            ..Inspection::default()
+        };
+    };
+    let mut slugs = Slugs {
+        root,
+        errors: Vec::new(),
+        limit: options.errors,
+        dropped: 0,
+    };
+    slugs.check(
+        "nodes",
+        document.nodes.iter().map(|node| node.id.as_str()),
+        validate_node_id,
+    );
+    slugs.check(
+        "rules",
+        document.rules.iter().map(|rule| rule.id.as_str()),
+        validate_rule_id,
+    );
+    slugs.check(
+        "governance",
+        document.governance.iter().map(|pack| pack.id.as_str()),
+        validate_pack_id,
+    );
+    if !slugs.errors.is_empty() {
+        return Inspection {
+            errors: slugs.errors,
+            dropped: slugs.dropped,
+            ..Inspection::default()
+        };
+    }
+    if let Some(mut error) = version::check_version(&document.ir_version) {
+        error.span = member(root, "ir_version").map(Node::span);
+        return Inspection {
+            errors: vec![error],
+            ..Inspection::default()
+        };
+    }
+    Inspection {
+        document: Some(document),
+        ..Inspection::default()
+    }
+}
+
+struct Slugs<'t> {
+    root: Node<'t>,
+    errors: Vec<ValidationError>,
+    limit: usize,
+    dropped: usize,
+}
+
+impl Slugs<'_> {
+    fn check<'d>(
+        &mut self,
+        section: &str,
+        ids: impl Iterator<Item = &'d str>,
+        validate: fn(&str) -> Result<(), SlugError>,
+    ) {
+        // Walked along with the ids, so that a hundred thousand bad ones still cost one pass.
+        let mut nodes: Option<Vec<Option<Span>>> = None;
+        for (index, id) in ids.enumerate() {
+            let Err(error) = validate(id) else { continue };
+            if self.errors.len() >= self.limit {
+                self.dropped += 1;
+                continue;
+            }
+            let spans = nodes.get_or_insert_with(|| id_spans(self.root, section));
+            self.errors.push(ValidationError {
+                stage: Stage::Slug,
+                code: "slug_invalid",
+                path: format!("/{section}/{index}/id"),
+                expected: Cow::Borrowed("a slug matching ^[a-z0-9][a-z0-9_\\-.]{0,127}$"),
+                actual: Some(describe_text(id)),
+                hint: Cow::Owned(error.to_string()),
+                span: spans.get(index).copied().flatten(),
+            });
+        }
+    }
+}
+
+fn id_spans(root: Node<'_>, section: &str) -> Vec<Option<Span>> {
+    match member(root, section).map(Node::view) {
+        Some(View::Array(items)) => items.map(|item| member(item, "id").map(Node::span)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The member that counts: the last with this key.
+pub(crate) fn member<'t>(node: Node<'t>, key: &str) -> Option<Node<'t>> {
+    match node.view() {
+        View::Object(members) => members
+            .filter(|member| member.key == key)
+            .last()
+            .map(|member| member.value),
+        _ => None,
+    }
+}

@@ -1,0 +1,223 @@
+//! Sets of permissions, and what is left when several sets must all agree.
+
+use super::{HostPort, Kind, Permission, Use};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Permissions, sorted and without duplicates. Default: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PermissionSet {
+    sorted: Vec<Permission>,
+}
+
+impl FromIterator<Permission> for PermissionSet {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        let sorted: BTreeSet<Permission> = permissions.into_iter().collect();
+        Self {
+            sorted: sorted.into_iter().collect(),
+        }
+    }
+}
+
+impl PermissionSet {
+    /// The permissions in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Permission> {
+        self.sorted.iter()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// The permissions of one kind: the kind is the first thing they are sorted by.
+    pub fn of_kind(&self, kind: Kind) -> &[Permission] {
+        let start = self.sorted.partition_point(|permission| permission.kind() < kind);
+        let end = self
+            .sorted
+            .partition_point(|permission| permission.kind() <= kind);
+        self.sorted.get(start..end).unwrap_or_default()
+    }
+
+    /// Whether one permission of the set covers `asked` alone.
+    pub fn covers(&self, asked: &Permission) -> bool {
+        self.of_kind(asked.kind())
+            .iter()
+            .any(|permission| permission.covers(asked))
+    }
+
+    /// Whether the set allows this use.
+    pub fn allows(&self, wanted: &Use<'_>) -> bool {
+        self.of_kind(wanted.kind())
+            .iter()
+            .any(|permission| permission.allows(wanted))
+    }
+
+    /// Whether the two sets have a use of this kind in common.
+    pub fn overlaps(&self, other: &Self, kind: Kind) -> bool {
+        self.of_kind(kind)
+            .iter()
+            .any(|own| other.of_kind(kind).iter().any(|its| own.overlaps(its)))
+    }
+
+    /// Those of `asked` that the set does not cover, in order.
+    pub fn missing<'a>(&self, asked: &'a Self) -> Vec<&'a Permission> {
+        asked
+            .iter()
+            .filter(|permission| !self.covers(permission))
+            .collect()
+    }
+
+    /// Everything in either set.
+    pub fn union(&self, other: &Self) -> Self {
+        self.iter().chain(other.iter()).cloned().collect()
+    }
+}
+
+impl Serialize for PermissionSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.sorted)
+    }
+}
+
+/// The authority of a call: what every layer allows (declared ∩ granted ∩ asked).
+///
+/// The layers are kept apart and each is asked, because the intersection of two globs need not be a glob.
+#[derive(Debug, Clone)]
+pub struct Effective {
+    layers: Vec<Arc<PermissionSet>>,
+}
+
+impl Effective {
+    /// What the author declared and the operator granted.
+    pub fn new(declared: Arc<PermissionSet>, granted: Arc<PermissionSet>) -> Self {
+        Self {
+            layers: vec![declared, granted],
+        }
+    }
+
+    /// The same, narrowed by one more layer, such as what a tool asks for.
+    #[must_use]
+    pub fn narrowed(&self, asked: Arc<PermissionSet>) -> Self {
+        let mut layers = self.layers.clone();
+        layers.push(asked);
+        Self { layers }
+    }
+
+    /// Whether every layer allows this use.
+    pub fn allows(&self, wanted: &Use<'_>) -> bool {
+        self.layers.iter().all(|layer| layer.allows(wanted))
+    }
+
+    /// Whether any use of this kind may be allowed. An interface whose kind is not touched must not be linked at all.
+    pub fn touches(&self, kind: Kind) -> bool {
+        self.layers.iter().enumerate().all(|(index, layer)| {
+            !layer.of_kind(kind).is_empty()
+                && self
+                    .layers
+                    .iter()
+                    .skip(index + 1)
+                    .all(|other| layer.overlaps(other, kind))
+        })
+    }
+
+    /// Whether every layer allows the request, and one of the last `layers` — the operator's grants — names the host
+    /// without a glob, which a loopback, private or link-local address takes.
+    pub fn allows_by_name(&self, method: &str, target: &HostPort) -> bool {
+        let granted = self.layers.get(1).is_some_and(|granted| {
+            granted.of_kind(Kind::Net).iter().any(|permission| {
+                permission.allows(&Use::Net { method, target })
+                    && permission
+                        .net()
+                        .is_some_and(|scope| scope.names_host(target.host()))
+            })
+        });
+        granted && self.allows(&Use::Net { method, target })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::Access;
+
+    fn set(texts: &[&str]) -> Arc<PermissionSet> {
+        Arc::new(
+            texts
+                .iter()
+                .map(|text| Permission::parse(text).unwrap())
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn nothing_is_allowed_by_default() {
+        let nothing = Effective::new(set(&[]), set(&[]));
+        assert!(!nothing.allows(&Use::Clock));
+        assert!(!nothing.touches(Kind::Clock));
+        assert!(PermissionSet::default().is_empty());
+    }
+
+    #[test]
+    fn a_use_passes_only_when_declared_and_granted_and_asked() {
+        let all = ["kv:*", "clock", "tools:acme.*"];
+        for (declared, granted, asked, allowed) in [
+            (&all[..], &all[..], &all[..], true),
+            (&["clock"], &all[..], &all[..], false),
+            (&all[..], &["clock"], &all[..], false),
+            (&all[..], &all[..], &["clock"], false),
+            (&["kv:read"], &["kv:*"], &["kv:read"], true),
+            (&["kv:read"], &["kv:write"], &["kv:*"], false),
+        ] {
+            let effective = Effective::new(set(declared), set(granted)).narrowed(set(asked));
+            assert_eq!(
+                effective.allows(&Use::Kv(Access::Read)),
+                allowed,
+                "{declared:?} {granted:?} {asked:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_intersection_of_two_globs_is_sound() {
+        let effective = Effective::new(set(&["tools:acme.*"]), set(&["tools:*.count"]));
+        assert!(effective.allows(&Use::Tool("acme.text.count")));
+        assert!(!effective.allows(&Use::Tool("acme.text.diff")));
+        assert!(!effective.allows(&Use::Tool("other.count")));
+        assert!(effective.touches(Kind::Tools));
+    }
+
+    #[test]
+    fn an_interface_is_touched_only_when_the_layers_have_something_in_common() {
+        assert!(!Effective::new(set(&["net:a.com"]), set(&["net:b.com"])).touches(Kind::Net));
+        assert!(Effective::new(set(&["net:*.com"]), set(&["net:b.*"])).touches(Kind::Net));
+        assert!(!Effective::new(set(&["net:a.com"]), set(&["clock"])).touches(Kind::Net));
+    }
+
+    #[test]
+    fn a_private_host_must_be_named_by_the_grant() {
+        let target = HostPort::new("127.0.0.1", 80).unwrap();
+        let by = |declared: &str, granted: &str| {
+            Effective::new(set(&[declared]), set(&[granted])).allows_by_name("GET", &target)
+        };
+        assert!(by("net:127.0.0.1", "net:127.0.0.1"));
+        assert!(by("net:*", "net:127.0.0.1"));
+        assert!(!by("net:127.0.0.1", "net:*"));
+        assert!(!by("net:a", "net:127.0.0.1"));
+        assert!(!by("net:*", "net:POST@127.0.0.1"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let granted = set(&["kv:read", "net:*.example.com"]);
+        let asked = set(&["kv:read", "kv:write", "net:api.example.com", "clock"]);
+        let missing: Vec<String> = granted.missing(&asked).iter().map(ToString::to_string).collect();
+        assert_eq!(missing, ["clock", "kv:write"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! YAML is read onto the same tape as JSON: same meaning, places in the YAML, same bounds.
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+use mizzen_model::ir::{IRDocument, Options, dumps, inspect_tape, loads};
+use mizzen_model::json::{Json, Limits, ParseCode};
+use mizzen_model::yaml;
+use proptest::prelude::*;
+
+fn json(text: &str) -> String {
+    yaml::parse(text, Limits::default())
+        .unwrap()
+        .root()
+        .to_json()
+        .to_compact()
+}
+
+fn code(text: &str) -> Option<ParseCode> {
+    yaml::parse(text, Limits::default()).err().map(|error| error.code)
+}
+
+const SEED_EXAMPLE: &str = r#"ir_version: "1.0.0"
+id: "graph:triage"
+nodes:
+- { id: "node_a", kind: "echo" }
+- { id: "node_b", kind: "dspy" }
+- { id: "halt", kind: "halt" }
+rules:
+- id: "rule.escalate"
+  when: "(severity ?s&:(>= ?s 4))"
+  then:
+  - { kind: "goto", target: "node_b" }
+state_schema:
+  message: "str"
+  severity: "int"
+governance:
+- id: "pack.bosun.routing"
+  version: "1.0.0"
+  requires: { stargraph_facts_version: "1.0", api_version: "1" }
+"#;
+
+#[test]
+fn the_seeds_example_means_the_same_as_its_json() {
+    let vectors = include_str!("data/ir-documents.jsonl");
+    let row = Json::parse(vectors.lines().next().unwrap()).unwrap();
+    let tape = yaml::parse(SEED_EXAMPLE, Limits::default()).unwrap();
+    let inspection = inspect_tape(&tape, Options::default());
+    assert_eq!(inspection.errors, []);
+    let document = inspection.document.unwrap();
+    assert_eq!(
+        Some(dumps(&document).as_str()),
+        row.get("dumps").unwrap().as_str()
+    );
+    assert_eq!(
+        loads::<IRDocument>(row.get("text").unwrap().as_str().unwrap()),
+        Ok(document)
+    );
+}
+
+#[test]
+fn errors_point_into_the_yaml() {
+    let text = "# é comment: ü\nir_version: \"1.0.0\"\nid: 'gräph'\nnodes:\n  - id: ok\n    kind: 7\n  - { id: b, kin: echo }\n";
+    let tape = yaml::parse(text, Limits::default()).unwrap();
+    let seen: Vec<(String, &str)> = inspect_tape(&tape, Options::default())
+        .errors
+        .into_iter()
+        .map(|error| {
+            (
+                error.path,
+                error
+                    .span
+                    .map(|span| &text[span.start..span.end])
+                    .unwrap_or_default(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("/nodes/0/kind".to_owned(), "7"),
+            ("/nodes/1/kind".to_owned(), "{"),
+            ("/nodes/1/kin".to_owned(), "kin"),
+        ]
+    );
+}
+
+#[test]
+fn scalars_and_collections_become_json() {
+    assert_eq!(
+        json("a: 1\nb: [1.5, ~, yes, 'x', \"\\u00e9\", 0x10]\nc:\n  - d\n  - {}\n1: one\ntrue: t\n"),
+        r#"{"a":1,"b":[1.5,null,"yes","x","é",16],"c":["d",{}],"1":"one","true":"t"}"#
+    );
+    assert_eq!(json("|\n two\n lines\n"), "\"two\\nlines\\n\"");
+    assert_eq!(json("!!str 12"), "\"12\"");
+    assert_eq!(json("!!float 12"), "12.0");
+    assert_eq!(
+        json("{\"json\": [1, {\"is\": \"yaml\"}]}"),
+        r#"{"json":[1,{"is":"yaml"}]}"#
+    );
+    assert_eq!(
+        json("a: &x {k: [1, 2]}\nb: *x\nc: [*x, *x]\n"),
+        r#"{"a":{"k":[1,2]},"b":{"k":[1,2]},"c":[{"k":[1,2]},{"k":[1,2]}]}"#
+    );
+    assert_eq!(json("&k a: 1\nb: {*k : 2}\n"), r#"{"a":1,"b":{"a":2}}"#);
+}
+
+#[test]
+fn what_json_cannot_mean_is_refused() {
+    let check = |text: &str, expected: ParseCode| assert_eq!(code(text), Some(expected), "{text:?}");
+    check("", ParseCode::UnexpectedEnd);
+    check("# only a comment\n", ParseCode::UnexpectedEnd);
+    check("a: 1\n---\nb: 2\n", ParseCode::TrailingData);
+    check("{[1]: 2}", ParseCode::ExpectedKey);
+    check("? {a: 1}\n: 2\n", ParseCode::ExpectedKey);
+    check("a: &x [*x]\n", ParseCode::InvalidYaml);
+    check("a: *nothing\n", ParseCode::InvalidYaml);
+    check("a: .nan\n", ParseCode::InvalidYaml);
+    check("a: !custom 1\n", ParseCode::InvalidYaml);
+    check("a: [1, 2\n", ParseCode::InvalidYaml);
+    check("a: 1\n\tb: 2\n", ParseCode::InvalidYaml);
+}
+
+#[test]
+fn an_alias_bomb_is_an_error() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let items = vec![format!("*a{}", level - 1); 10].join(", ");
+        text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+    }
+    let limits = Limits {
+        values: 100_000,
+        ..Limits::default()
+    };
+    assert_eq!(
+        yaml::parse(&text, limits).unwrap_err().code,
+        ParseCode::TooManyValues
+    );
+}
+
+#[test]
+fn aliases_cannot_nest_deeper_than_the_limit() {
+    let mut text = "a0: &a0 [x]\n".to_owned();
+    for level in 1..50 {
+        text.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1));
+    }
+    let limits = Limits {
+        depth: 20,
+        ..Limits::default()
+    };
+    assert_eq!(yaml::parse(&text, limits).unwrap_err().code, ParseCode::TooDeep);
+    assert!(yaml::parse(&text, Limits::default()).is_ok());
+}
+
+#[test]
+fn deep_and_large_texts_are_answered_and_take_no_stack() {
+    for text in [
+        "[".repeat(100_000),
+        "{a: ".repeat(100_000),
+        "- ".repeat(20_000),
+        "? ".repeat(20_000),
+    ] {
+        assert!(yaml::parse(&text, Limits::default()).is_err());
+    }
+    let nested: String = (0..1_500)
+        .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+        .collect();
+    assert_eq!(code(&nested), Some(ParseCode::TooDeep));
+    let long = format!("a: \"{}\"\n", "é".repeat(500_000));
+    assert!(yaml::parse(&long, Limits::default()).is_ok());
+    let wide: String = (0..50_000).map(|n| format!("k{n}: {n}\n")).collect();
+    assert!(yaml::parse(&wide, Limits::default()).is_ok());
+    let flow = format!("[{}1]", "ü, ".repeat(100_000));
+    assert!(yaml::parse(&flow, Limits::default()).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_panics(text in "[\\[\\]{}:,\"'&*!|>%@#?\\- \\n\\ta-cé0-9.~]{0,60}") {
+        let _ = yaml::parse(&text, Limits::default()).map(|tape| tape.root().to_json());
+    }
+
+    #[test]
+    fn any_text_never_panics(text in any::<String>()) {
+        let _ = yaml::parse(&text, Limits::default());
+    }
+}

@@ -1,0 +1,311 @@
+//! One call: a fresh store and instance, limits, a deadline, and a typed end.
+
+use crate::bindings::exports::mizzen::plugin::tool;
+use crate::bindings::mizzen::plugin::types;
+use crate::machine::Machine;
+use crate::plugin::Prepared;
+use crate::state::{CallState, HostCallsExhausted, Terms};
+use mizzen_engine::{CallReport, Deadline, LogLine, Outcome, Permit, ToolError, Trap, Usage};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wasmtime::{PoolConcurrencyLimitError, Store, UpdateDeadline, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+/// What a guest may hand to the host in one host call, whatever its output limit.
+const HOST_ARGUMENT_LIMIT: u64 = 4 << 20;
+/// Texts of errors come from the guest: cut for people, not for programs.
+const MAX_MESSAGE: usize = 4096;
+
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// The tool's name inside of its plugin.
+    pub tool: String,
+    /// The input, JSON text.
+    pub input: String,
+    /// For whom and under what terms.
+    pub context: CallContext,
+}
+
+/// For whom and under what terms a call is made. The deadline comes from the permit.
+#[derive(Debug, Clone, Default)]
+pub struct CallContext {
+    /// The run this call belongs to; empty when it belongs to none.
+    pub run_id: String,
+    /// The step's order in its chain.
+    pub step: Option<u32>,
+    /// The sprite on whose behalf the call is made.
+    pub sprite_name: String,
+    /// The sprite's system prompt.
+    pub system_prompt: String,
+    /// Stable over retries of the same step.
+    pub idempotency_key: Option<String>,
+    /// The tools that led to this call, outermost first; empty for a call that no tool made.
+    pub lineage: Vec<String>,
+    /// The caller's own end; the permit's wall-clock limit holds as well.
+    pub deadline: Option<Instant>,
+}
+
+/// The call could not be made: nothing of the guest ran.
+#[derive(Debug, thiserror::Error)]
+pub enum CallFault {
+    /// Every slot was taken for as long as the call was allowed to take.
+    #[error("no sandbox slot became free within {0:?}; raise sandbox.slots or send fewer calls at once")]
+    Busy(Duration),
+    /// The input is larger than the plugin accepts.
+    #[error("the input has {size} bytes, more than the limit of {limit}; send less or raise limits.input in plugin.toml")]
+    InputTooLarge {
+        /// The input's size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The permit was made for another plugin.
+    #[error("the permit was made for {permitted}, not for {plugin}")]
+    WrongPermit {
+        /// The plugin that the permit names.
+        permitted: String,
+        /// The plugin that was called.
+        plugin: String,
+    },
+    /// The plugin does not provide what was asked of it.
+    #[error("{plugin} exports no `{interface}`")]
+    NotProvided {
+        /// The plugin.
+        plugin: String,
+        /// The interface.
+        interface: &'static str,
+    },
+    /// The sandbox is shutting down, or failed in a way that is not the guest's doing.
+    #[error("the sandbox failed: {0}")]
+    Host(String),
+}
+
+/// What is asked of the guest.
+pub(crate) enum Request {
+    DescribeTools,
+    Invoke(ToolCall),
+}
+
+/// What the guest said.
+pub(crate) enum Answer {
+    Tools(Vec<tool::Descriptor>),
+    Invoked(Result<String, types::Error>),
+}
+
+/// An answer or a typed end without one, and what the call used.
+pub(crate) struct Ended {
+    pub(crate) answer: Result<Answer, Outcome>,
+    pub(crate) usage: Usage,
+    pub(crate) log: Vec<LogLine>,
+    pub(crate) log_dropped: u64,
+}
+
+impl Ended {
+    /// The report of an `invoke`.
+    pub(crate) fn into_report(self, output_limit: u64) -> CallReport {
+        let outcome = match self.answer {
+            Ok(Answer::Invoked(Ok(text))) if text.len() as u64 > output_limit => {
+                Outcome::OutputTooLarge { limit: output_limit }
+            }
+            Ok(Answer::Invoked(Ok(text))) => Outcome::Output(text),
+            Ok(Answer::Invoked(Err(error))) => Outcome::ToolError(tool_error(error)),
+            Ok(Answer::Tools(_)) => Outcome::BadOutput { reason: "a description is not an answer".into() },
+            Err(outcome) => outcome,
+        };
+        CallReport { outcome, usage: self.usage, log: self.log, log_dropped: self.log_dropped }
+    }
+}
+
+/// Runs one request. Polled on the guest runtime only.
+pub(crate) async fn execute(
+    machine: Arc<Machine>,
+    plugin: Arc<Prepared>,
+    permit: Permit,
+    mut request: Request,
+) -> Result<Ended, CallFault> {
+    let limits = *permit.limits();
+    let started = Instant::now();
+    let mut end = started + limits.wall_clock;
+    let mut lineage = Vec::new();
+    if let Request::Invoke(call) = &mut request {
+        lineage = std::mem::take(&mut call.context.lineage);
+        end = call.context.deadline.map_or(end, |caller| caller.min(end));
+    }
+    let level = lineage.len();
+    lineage.push(permit.tool().to_owned());
+    let _turn = take_turn(&machine, &plugin, level, end).await?;
+
+    let wall_clock = end.saturating_duration_since(started);
+    let mut store = Store::new(&machine.engine, CallState::new(Terms { permit, lineage, end }, &plugin));
+    store.limiter(|state| &mut state.limiter);
+    store.set_hostcall_fuel(usize::try_from(limits.output.max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX));
+    arm(&mut store, end, &machine, wall_clock, limits.cpu);
+
+    // The epoch stops a guest that runs; this stops one that waits inside a host call.
+    let finished = tokio::time::timeout_at(end.into(), perform(&mut store, &plugin, request, end)).await;
+
+    let state = store.into_data();
+    let usage = Usage {
+        duration: started.elapsed(),
+        cpu: machine.tick.saturating_mul(u32::try_from(state.cpu_ticks).unwrap_or(u32::MAX)),
+        peak_memory: state.limiter.peak(),
+        host_calls: state.host_calls,
+    };
+    let (log, log_dropped) = state.log.finish();
+    let answer = match finished {
+        Ok(Ok(answer)) => Ok(answer),
+        Err(_elapsed) => Err(Outcome::Deadline(Deadline::WallClock(wall_clock))),
+        Ok(Err(error)) => Err(classify(&error, &state, &log)?),
+    };
+    Ok(Ended { answer, usage, log, log_dropped })
+}
+
+struct Turn<'a> {
+    _slot: tokio::sync::SemaphorePermit<'a>,
+    _share: Option<tokio::sync::SemaphorePermit<'a>>,
+}
+
+/// A slot of the call's level, and for outermost calls a place in the plugin's share of them.
+async fn take_turn<'a>(
+    machine: &'a Machine,
+    plugin: &'a Prepared,
+    level: usize,
+    end: Instant,
+) -> Result<Turn<'a>, CallFault> {
+    let slots = machine.slots.get(level).ok_or_else(|| CallFault::Host("tools call tools too deep".into()))?;
+    let closed = |_| CallFault::Host("it is shutting down".into());
+    let began = Instant::now();
+    let wait = async {
+        let share = if level == 0 { Some(plugin.share.acquire().await.map_err(closed)?) } else { None };
+        let slot = slots.acquire().await.map_err(closed)?;
+        Ok(Turn { _slot: slot, _share: share })
+    };
+    tokio::time::timeout_at(end.into(), wait).await.map_err(|_| CallFault::Busy(began.elapsed()))?
+}
+
+/// At every tick that finds the guest running: count it, stop it when its time is up, let others run otherwise.
+fn arm(store: &mut Store<CallState>, end: Instant, machine: &Machine, wall_clock: Duration, cpu: Duration) {
+    let tick = machine.tick.as_nanos().max(1);
+    let cpu_ticks = u64::try_from(cpu.as_nanos() / tick).unwrap_or(u64::MAX).max(1);
+    store.epoch_deadline_callback(move |mut context| {
+        let state = context.data_mut();
+        state.cpu_ticks = state.cpu_ticks.saturating_add(1);
+        if state.cpu_ticks > cpu_ticks {
+            state.stopped = Some(Deadline::Cpu(cpu));
+            return Ok(UpdateDeadline::Interrupt);
+        }
+        if Instant::now() >= end {
+            state.stopped = Some(Deadline::WallClock(wall_clock));
+            return Ok(UpdateDeadline::Interrupt);
+        }
+        // Not the built-in yield: that one re-queues at once, and timers and sockets would wait for 61 turns.
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+    });
+    store.set_epoch_deadline(1);
+}
+
+async fn perform(
+    store: &mut Store<CallState>,
+    plugin: &Prepared,
+    request: Request,
+    end: Instant,
+) -> wasmtime::Result<Answer> {
+    let instance = plugin.pre.instantiate_async(&mut *store).await?;
+    let Some(indices) = &plugin.tool else {
+        wasmtime::bail!("no export `tool`");
+    };
+    let guest = indices.load(&mut *store, &instance)?;
+    Ok(match request {
+        Request::DescribeTools => Answer::Tools(guest.call_describe(&mut *store).await?),
+        Request::Invoke(call) => {
+            let left = end.saturating_duration_since(Instant::now());
+            let context = types::CallContext {
+                run_id: call.context.run_id,
+                step: call.context.step,
+                sprite_name: call.context.sprite_name,
+                system_prompt: call.context.system_prompt,
+                idempotency_key: call.context.idempotency_key,
+                deadline_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
+            };
+            Answer::Invoked(guest.call_invoke(&mut *store, &call.tool, &call.input, &context).await?)
+        }
+    })
+}
+
+/// Says what ended a call that has no answer. Errors that are not the guest's doing are faults.
+fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Result<Outcome, CallFault> {
+    let limits = state.permit.limits();
+    if let Some(deadline) = state.stopped {
+        return Ok(Outcome::Deadline(deadline));
+    }
+    if error.downcast_ref::<HostCallsExhausted>().is_some() {
+        return Ok(Outcome::HostCallsExhausted { limit: limits.host_calls });
+    }
+    if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
+        return Err(CallFault::Busy(limits.wall_clock));
+    }
+    if state.limiter.denied() {
+        return Ok(Outcome::OutOfMemory { limit: limits.memory });
+    }
+    let backtrace = error.downcast_ref::<WasmBacktrace>();
+    let frames = backtrace.map(frames).unwrap_or_default();
+    if let Some(trap) = error.downcast_ref::<wasmtime::Trap>() {
+        return Ok(Outcome::Trap(Trap { kind: trap.to_string(), message: panic_message(log), frames }));
+    }
+    if let Some(I32Exit(code)) = error.downcast_ref::<I32Exit>() {
+        let kind = format!("the plugin called exit({code})");
+        return Ok(Outcome::Trap(Trap { kind, message: panic_message(log), frames }));
+    }
+    let cause = bounded(error.root_cause().to_string());
+    if backtrace.is_some() {
+        // The guest was running: a host call refused its arguments.
+        return Ok(Outcome::Trap(Trap { kind: cause, message: panic_message(log), frames }));
+    }
+    // The guest had returned: its answer could not be read. wasmtime's error for "more than the allowance" is
+    // private, so its text is what there is to go by; a test with a real guest holds it.
+    if cause.contains("hostcall fuel") || cause.contains("fuel") {
+        return Ok(Outcome::OutputTooLarge { limit: limits.output });
+    }
+    Ok(Outcome::BadOutput { reason: cause })
+}
+
+fn frames(backtrace: &WasmBacktrace) -> Vec<String> {
+    let name = |frame: &wasmtime::FrameInfo| match frame.func_name() {
+        Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
+        None => format!("function {}", frame.func_index()),
+    };
+    backtrace.frames().iter().map(name).map(bounded).collect()
+}
+
+/// Rust prints `thread … panicked at FILE:LINE:COLUMN:` and the message on the lines below.
+fn panic_message(log: &[LogLine]) -> Option<String> {
+    let at = log.iter().rposition(|line| line.message.contains("panicked at "))?;
+    let (_, place) = log.get(at)?.message.split_once("panicked at ")?;
+    let place = place.trim_end_matches(':');
+    let message = log.get(at + 1).map_or("", |line| line.message.as_str());
+    Some(bounded(format!("{message} at {place}")))
+}
+
+/// The guest's error, its texts cut to what a person reads.
+pub(crate) fn tool_error(error: types::Error) -> ToolError {
+    match error {
+        types::Error::InvalidInput(types::InvalidInput { path, message }) => {
+            ToolError::InvalidInput { path: bounded(path), message: bounded(message) }
+        }
+        types::Error::Denied(reason) => ToolError::Denied(bounded(reason)),
+        types::Error::Unavailable(reason) => ToolError::Unavailable(bounded(reason)),
+        types::Error::Failed(types::Failure { code, message }) => {
+            ToolError::Failed { code: bounded(code), message: bounded(message) }
+        }
+    }
+}
+
+pub(crate) fn bounded(mut text: String) -> String {
+    if text.len() > MAX_MESSAGE {
+        let end = (0..=MAX_MESSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

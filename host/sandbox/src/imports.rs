@@ -1,0 +1,75 @@
+//! The host's side of every import of the contract, one file each, named as its WIT interface.
+//!
+//! Enforced twice from one decision: an interface is linked only when the plugin holds a permission of its kind, and
+//! each call checks its arguments against the permit of the call. To add one: the WIT file, a file here, a row in
+//! [`link`].
+
+mod clock;
+mod config;
+mod http;
+mod kv;
+mod log;
+mod random;
+mod secrets;
+mod tools;
+
+use crate::bindings::mizzen::plugin as wit;
+use crate::state::CallState;
+use mizzen_engine::ToolError;
+use mizzen_model::permission::{Kind, Use};
+use wasmtime::component::{HasSelf, Linker};
+
+/// Links what a plugin with permissions of these kinds may import.
+pub(crate) fn link(linker: &mut Linker<CallState>, held: impl Fn(Kind) -> bool) -> wasmtime::Result<()> {
+    type Me = HasSelf<CallState>;
+    wit::types::add_to_linker::<_, Me>(linker, |state| state)?;
+    wit::log::add_to_linker::<_, Me>(linker, |state| state)?;
+    if held(Kind::Config) {
+        wit::config::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Secret) {
+        wit::secrets::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Kv) {
+        wit::kv::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Net) {
+        wit::http::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Tools) {
+        wit::tools::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Clock) {
+        wit::clock::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    if held(Kind::Random) {
+        wit::random::add_to_linker::<_, Me>(linker, |state| state)?;
+    }
+    Ok(())
+}
+
+impl wit::types::Host for CallState {}
+
+impl CallState {
+    /// Counts the call and asks the permit. `Err` is the denial that the guest sees.
+    fn ask(&mut self, wanted: &Use<'_>) -> wasmtime::Result<Result<(), wit::types::Error>> {
+        self.count_host_call()?;
+        Ok(self.permit.check(wanted).map_err(|denied| wit::types::Error::Denied(denied.to_string())))
+    }
+}
+
+/// The services' errors, in the contract's words.
+fn guest_error(error: ToolError) -> wit::types::Error {
+    match error {
+        ToolError::InvalidInput { path, message } => {
+            wit::types::Error::InvalidInput(wit::types::InvalidInput { path, message })
+        }
+        ToolError::Denied(reason) => wit::types::Error::Denied(reason),
+        ToolError::Unavailable(reason) => wit::types::Error::Unavailable(reason),
+        ToolError::Failed { code, message } => wit::types::Error::Failed(wit::types::Failure { code, message }),
+    }
+}
+
+fn absent(service: &str) -> wit::types::Error {
+    wit::types::Error::Unavailable(format!("this host offers no {service}"))
+}

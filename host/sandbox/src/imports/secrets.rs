@@ -1,0 +1,16 @@
+//! `secrets`: values that the operator gives by name. They never reach a log or a journal.
+
+use super::absent;
+use crate::bindings::mizzen::plugin::{secrets, types};
+use crate::state::CallState;
+use mizzen_model::permission::Use;
+
+impl secrets::Host for CallState {
+    fn get(&mut self, name: String) -> wasmtime::Result<Result<String, types::Error>> {
+        if let Err(denied) = self.ask(&Use::Secret(&name))? {
+            return Ok(Err(denied));
+        }
+        let found = self.services.secrets.get(&name).map(|secret| secret.expose().to_owned());
+        Ok(found.ok_or_else(|| absent("secret of this name; the operator sets it under [secrets] in mizzen.toml")))
+    }
+}

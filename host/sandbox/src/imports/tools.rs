@@ -1,0 +1,30 @@
+//! `tools`: calls of other tools. The callee runs with its own permissions only.
+
+use super::{absent, guest_error};
+use crate::bindings::mizzen::plugin::{tools, types};
+use crate::machine::LEVELS;
+use crate::services::NestedCall;
+use crate::state::CallState;
+use mizzen_model::permission::Use;
+
+impl tools::Host for CallState {
+    async fn call(&mut self, tool: String, input: String) -> wasmtime::Result<Result<String, types::Error>> {
+        let id = tool.split_once('@').map_or(tool.as_str(), |(id, _)| id);
+        if let Err(denied) = self.ask(&Use::Tool(id))? {
+            return Ok(Err(denied));
+        }
+        if self.lineage.iter().any(|earlier| earlier == id) {
+            let path = self.lineage.join(" → ");
+            return Ok(Err(types::Error::Denied(format!("{path} → {id}: a tool cannot call itself, directly or through others"))));
+        }
+        if self.lineage.len() >= LEVELS {
+            let message = format!("{}: tools call tools at most {} deep", self.lineage.join(" → "), LEVELS - 1);
+            return Ok(Err(types::Error::Denied(message)));
+        }
+        let Some(service) = self.services.tools.clone() else {
+            return Ok(Err(absent("calls of other tools")));
+        };
+        let asked = NestedCall { tool, input, lineage: self.lineage.clone(), deadline: self.end };
+        Ok(service.call(asked).await.map_err(guest_error))
+    }
+}

@@ -1,0 +1,204 @@
+//! What a guest writes: log lines, standard output and error. Bounded in bytes; what does not fit is counted.
+
+use bytes::Bytes;
+use mizzen_engine::{LogLevel, LogLine};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use tokio::io::AsyncWrite;
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+
+/// A line longer than this is cut into several.
+const MAX_LINE: usize = 4096;
+/// What a stream takes in one write; also what wasmtime may allocate for it.
+const WRITE_PERMIT: usize = 16 << 10;
+/// Counted for every line beside its text, so that empty lines are not free.
+const LINE_COST: usize = 32;
+
+/// The lines of one call.
+pub(crate) struct Lines {
+    lines: Vec<LogLine>,
+    left: usize,
+    dropped: u64,
+    partial: [Vec<u8>; 2],
+}
+
+/// Shared between the store and the streams inside of it.
+#[derive(Clone)]
+pub(crate) struct Log(Arc<Mutex<Lines>>);
+
+/// Which standard stream.
+#[derive(Clone, Copy)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+impl Log {
+    pub(crate) fn new(bound: u64) -> Self {
+        let left = usize::try_from(bound).unwrap_or(usize::MAX);
+        Self(Arc::new(Mutex::new(Lines { lines: Vec::new(), left, dropped: 0, partial: [Vec::new(), Vec::new()] })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self, line: LogLine) {
+        self.lock().push(line);
+    }
+
+    /// Ends the log: unfinished lines become lines.
+    pub(crate) fn finish(&self) -> (Vec<LogLine>, u64) {
+        let mut lines = self.lock();
+        lines.flush(Stream::Out);
+        lines.flush(Stream::Err);
+        (std::mem::take(&mut lines.lines), lines.dropped)
+    }
+
+    pub(crate) fn stream(&self, stream: Stream) -> LogStream {
+        LogStream { log: self.clone(), stream }
+    }
+}
+
+impl Lines {
+    fn push(&mut self, line: LogLine) {
+        let cost = LINE_COST
+            + line.message.len()
+            + line.fields.iter().map(|(name, value)| name.len() + value.len() + LINE_COST).sum::<usize>();
+        match self.left.checked_sub(cost) {
+            Some(left) => {
+                self.left = left;
+                self.lines.push(line);
+            }
+            None => self.dropped += 1,
+        }
+    }
+
+    fn flush(&mut self, stream: Stream) {
+        let partial = std::mem::take(self.partial_of(stream));
+        if !partial.is_empty() {
+            let level = match stream {
+                Stream::Out => LogLevel::Info,
+                Stream::Err => LogLevel::Warn,
+            };
+            let message = String::from_utf8_lossy(&partial).into_owned();
+            self.push(LogLine { level, message, fields: Vec::new() });
+        }
+    }
+
+    fn partial_of(&mut self, stream: Stream) -> &mut Vec<u8> {
+        let [out, err] = &mut self.partial;
+        match stream {
+            Stream::Out => out,
+            Stream::Err => err,
+        }
+    }
+
+    fn print(&mut self, stream: Stream, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = MAX_LINE.saturating_sub(self.partial_of(stream).len());
+            let end = bytes.iter().take(room).position(|byte| *byte == b'\n');
+            let (text, rest) = bytes.split_at_checked(end.unwrap_or(room)).unwrap_or((bytes, &[]));
+            self.partial_of(stream).extend_from_slice(text);
+            bytes = match end {
+                Some(_) => rest.get(1..).unwrap_or_default(),
+                None => rest,
+            };
+            if end.is_some() || self.partial_of(stream).len() >= MAX_LINE {
+                self.flush(stream);
+            }
+        }
+    }
+}
+
+/// Standard output or error of a guest.
+#[derive(Clone)]
+pub(crate) struct LogStream {
+    log: Log,
+    stream: Stream,
+}
+
+impl IsTerminal for LogStream {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for LogStream {
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+}
+
+impl OutputStream for LogStream {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.log.lock().print(self.stream, &bytes);
+        Ok(())
+    }
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(WRITE_PERMIT)
+    }
+}
+
+#[async_trait::async_trait]
+impl Pollable for LogStream {
+    async fn ready(&mut self) {}
+}
+
+impl AsyncWrite for LogStream {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.log.lock().print(self.stream, bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(log: &Log) -> (Vec<String>, u64) {
+        let (lines, dropped) = log.finish();
+        (lines.into_iter().map(|line| line.message).collect(), dropped)
+    }
+
+    #[test]
+    fn prints_become_lines_and_an_unfinished_one_is_kept() {
+        let log = Log::new(1000);
+        for part in ["one\ntw", "o\n\nthr", "ee"] {
+            log.lock().print(Stream::Out, part.as_bytes());
+        }
+        assert_eq!(texts(&log), (vec!["one".into(), "two".into(), "three".into()], 0));
+    }
+
+    #[test]
+    fn a_guest_that_prints_without_end_keeps_its_bound_and_the_rest_is_counted() {
+        let log = Log::new(10_000);
+        for _ in 0..100_000 {
+            log.lock().print(Stream::Err, b"x\n");
+        }
+        let (lines, dropped) = texts(&log);
+        assert_eq!(lines.len() as u64 + dropped, 100_000);
+        assert!(lines.len() <= 10_000 / LINE_COST);
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let log = Log::new(100_000);
+        log.lock().print(Stream::Out, &[b'x'; 10_000]);
+        assert_eq!(texts(&log).0.iter().map(String::len).collect::<Vec<_>>(), [4096, 4096, 1808]);
+    }
+}

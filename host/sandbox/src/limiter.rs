@@ -1,0 +1,72 @@
+//! What a guest may hold: linear memory, tables, instances. wasmtime asks before every growth.
+
+use wasmtime::ResourceLimiter;
+
+/// The bounds of one call, and what it came to.
+pub(crate) struct Limiter {
+    memory_limit: usize,
+    table_limit: usize,
+    instance_limit: usize,
+    memory_now: usize,
+    peak: usize,
+    denied: bool,
+}
+
+impl Limiter {
+    pub(crate) fn new(memory_limit: u64, table_limit: u64, instance_limit: u64) -> Self {
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        Self {
+            memory_limit: size(memory_limit),
+            table_limit: size(table_limit),
+            instance_limit: size(instance_limit),
+            memory_now: 0,
+            peak: 0,
+            denied: false,
+        }
+    }
+
+    /// The most memory the guest had, all its linear memories together.
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak as u64
+    }
+
+    /// Whether a growth was refused. A guest that traps afterwards ran out of memory: the trap itself does not say so.
+    pub(crate) fn denied(&self) -> bool {
+        self.denied
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        // The limit is of the guest, not of each of its memories: only the difference is added.
+        let total = self.memory_now.saturating_add(desired.saturating_sub(current));
+        if total > self.memory_limit || maximum.is_some_and(|maximum| desired > maximum) {
+            self.denied = true;
+            return Ok(false);
+        }
+        self.memory_now = total;
+        self.peak = self.peak.max(total);
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.denied = true;
+        Ok(())
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= self.table_limit && maximum.is_none_or(|maximum| desired <= maximum))
+    }
+
+    fn instances(&self) -> usize {
+        self.instance_limit
+    }
+
+    fn tables(&self) -> usize {
+        self.instance_limit
+    }
+
+    fn memories(&self) -> usize {
+        self.instance_limit
+    }
+}

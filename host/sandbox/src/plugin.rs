@@ -1,0 +1,184 @@
+//! Per plugin: compiled, linked with exactly what it may import, ready to be instantiated for every call.
+
+use crate::artifact::Compiled;
+use crate::bindings::exports::mizzen::plugin::tool;
+use crate::call::{Answer, CallFault, Ended, Request, ToolCall, execute};
+use crate::describe::{DescribeError, descriptions};
+use crate::machine::Machine;
+use crate::services::Services;
+use crate::state::CallState;
+use crate::{Sandbox, closed, imports};
+use mizzen_catalog::VerifiedPlugin;
+use mizzen_engine::{CallReport, Permit};
+use mizzen_model::tool_spec::ToolSpec;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use wasmtime::component::{InstancePre, Linker};
+
+/// What a call needs of its plugin, and nothing that is computed per call.
+pub(crate) struct Prepared {
+    pub(crate) pre: InstancePre<CallState>,
+    pub(crate) tool: Option<tool::GuestIndices>,
+    pub(crate) services: Arc<Services>,
+    /// Deterministic randomness differs between plugins, not between calls.
+    pub(crate) seed: [u8; 32],
+    pub(crate) share: Semaphore,
+}
+
+/// A plugin that can be called.
+#[derive(Clone)]
+pub struct Plugin {
+    machine: Arc<Machine>,
+    guests: tokio::runtime::Handle,
+    prepared: Arc<Prepared>,
+    verified: Arc<VerifiedPlugin>,
+    compiled: Compiled,
+}
+
+/// A plugin that passed every static check and still cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// It does not compile.
+    #[error("{0}")]
+    Compile(String),
+    /// It needs more than any plugin of this host can have, before its first instruction.
+    #[error("{0}")]
+    TooLarge(String),
+    /// An import has no counterpart in the host, or one of another shape.
+    #[error("{0}")]
+    Link(String),
+}
+
+impl Sandbox {
+    /// Compiles (or takes from the cache), checks its needs and links it.
+    ///
+    /// # Errors
+    /// When it does not compile, does not fit, or imports what the host does not have.
+    pub fn prepare(&self, verified: Arc<VerifiedPlugin>, services: Services) -> Result<Plugin, PrepareError> {
+        let machine = self.machine();
+        let engine = &machine.engine;
+        let (component, compiled) = self
+            .artifacts()
+            .component(engine, verified.component())
+            .map_err(|e| PrepareError::Compile(e.0))?;
+        let limits = verified.limits();
+        if let Some(needs) = component.resources_required() {
+            let memory = needs.max_initial_memory_size.unwrap_or(0).saturating_mul(64 << 10);
+            if needs.num_memories > 1 || memory > limits.memory.min(self.settings().max_memory) {
+                return Err(PrepareError::TooLarge(format!(
+                    "it starts with {} linear memories of up to {memory} bytes; this host allows one of {} bytes. Build with a smaller --initial-memory or raise limits.memory in plugin.toml",
+                    needs.num_memories,
+                    limits.memory.min(self.settings().max_memory),
+                )));
+            }
+            let table = needs.max_initial_table_size.unwrap_or(0);
+            if table > u64::from(self.settings().max_table_elements) {
+                return Err(PrepareError::TooLarge(format!(
+                    "it starts with a table of {table} elements; this host allows {}",
+                    self.settings().max_table_elements
+                )));
+            }
+        }
+        let mut linker = Linker::<CallState>::new(engine);
+        let authority = verified.authority();
+        closed::link(&mut linker)
+            .and_then(|()| imports::link(&mut linker, |kind| authority.touches(kind)))
+            .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
+        let pre = linker.instantiate_pre(&component).map_err(|e| PrepareError::Link(format!("{e:#}")))?;
+        // Otherwise the first call would pay for the memory image.
+        component.initialize_copy_on_write_image().map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
+        let prepared = Prepared {
+            tool: tool::GuestIndices::new(&pre).ok(),
+            pre,
+            services: Arc::new(services),
+            seed: *blake3::hash(verified.component()).as_bytes(),
+            share: Semaphore::new(machine.share),
+        };
+        Ok(Plugin {
+            machine: Arc::clone(machine),
+            guests: self.guests().clone(),
+            prepared: Arc::new(prepared),
+            verified,
+            compiled,
+        })
+    }
+}
+
+impl Plugin {
+    /// What was verified.
+    pub fn verified(&self) -> &Arc<VerifiedPlugin> {
+        &self.verified
+    }
+
+    /// Where its compiled form came from.
+    pub fn compiled(&self) -> Compiled {
+        self.compiled
+    }
+
+    /// Asks the plugin for its tools, twice, in two fresh sandboxes: the answers must be the same.
+    ///
+    /// # Errors
+    /// When the guest traps, is stopped, describes something that is not a tool, or changes its mind.
+    pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+        let first = self.described(permit()).await?;
+        let second = self.described(permit()).await?;
+        if first != second {
+            return Err(DescribeError::Unstable);
+        }
+        Ok(first)
+    }
+
+    async fn described(&self, permit: Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+        let ended = self.run(permit, Request::DescribeTools).await?;
+        match ended.answer {
+            Ok(Answer::Tools(tools)) => descriptions(tools),
+            Ok(Answer::Invoked(_)) => Ok(Vec::new()),
+            Err(outcome) => Err(DescribeError::Ended(outcome)),
+        }
+    }
+
+    /// Calls one tool in a fresh sandbox.
+    ///
+    /// # Errors
+    /// A [`CallFault`] when nothing of the guest ran. How a guest ended is an outcome in the report.
+    pub async fn invoke(&self, permit: Permit, call: ToolCall) -> Result<CallReport, CallFault> {
+        let limits = *permit.limits();
+        let size = call.input.len() as u64;
+        if size > limits.input {
+            return Err(CallFault::InputTooLarge { size, limit: limits.input });
+        }
+        Ok(self.run(permit, Request::Invoke(call)).await?.into_report(limits.output))
+    }
+
+    async fn run(&self, permit: Permit, request: Request) -> Result<Ended, CallFault> {
+        if permit.plugin_digest() != self.verified.digest() {
+            return Err(CallFault::WrongPermit {
+                permitted: permit.plugin_digest().to_string(),
+                plugin: self.verified.digest().to_string(),
+            });
+        }
+        if self.prepared.tool.is_none() {
+            return Err(CallFault::NotProvided { plugin: self.verified.name().to_string(), interface: "tool" });
+        }
+        let work = execute(Arc::clone(&self.machine), Arc::clone(&self.prepared), permit, request);
+        // A caller that is already on the guest runtime (a chain's run) is spared the hop between threads.
+        let here = tokio::runtime::Handle::try_current().is_ok_and(|current| current.id() == self.guests.id());
+        if here {
+            return work.await;
+        }
+        let mut task = AbortOnDrop(self.guests.spawn(work));
+        match (&mut task.0).await {
+            Ok(ended) => ended,
+            Err(error) => Err(CallFault::Host(error.to_string())),
+        }
+    }
+}
+
+/// A caller that goes away takes its guest with it.
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

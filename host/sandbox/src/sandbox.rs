@@ -1,0 +1,78 @@
+//! Per process: everything that plugins share.
+
+use crate::artifact::Artifacts;
+use crate::machine::{Allocation, Machine, StartError, guest_runtime};
+use crate::settings::Settings;
+use std::future::Future;
+use std::sync::Arc;
+
+/// The sandbox of a process. Make one: a second would reserve a second pool of memory.
+pub struct Sandbox {
+    machine: Arc<Machine>,
+    artifacts: Artifacts,
+    settings: Settings,
+    allocation: Allocation,
+    /// Taken when dropped: a runtime cannot be waited for inside another one.
+    runtime: Option<tokio::runtime::Runtime>,
+    guests: tokio::runtime::Handle,
+}
+
+impl Sandbox {
+    /// Starts the engine, its ticker and the threads for guests.
+    ///
+    /// # Errors
+    /// When the engine or the threads do not start.
+    pub fn start(settings: Settings) -> Result<Self, StartError> {
+        let (machine, allocation) = Machine::start(&settings)?;
+        let runtime = guest_runtime(&settings)?;
+        Ok(Self {
+            machine: Arc::new(machine),
+            artifacts: Artifacts::open(settings.cache.as_deref()),
+            allocation,
+            guests: runtime.handle().clone(),
+            runtime: Some(runtime),
+            settings,
+        })
+    }
+
+    /// How memory for guests is found.
+    pub fn allocation(&self) -> Allocation {
+        self.allocation
+    }
+
+    /// Runs a future on the guests' threads. Calls made inside of it need no hop between threads.
+    ///
+    /// # Errors
+    /// When the future panics or the sandbox shuts down.
+    pub async fn run<F>(&self, future: F) -> Result<F::Output, tokio::task::JoinError>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send,
+    {
+        self.guests.spawn(future).await
+    }
+
+    pub(crate) fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    pub(crate) fn artifacts(&self) -> &Artifacts {
+        &self.artifacts
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn guests(&self) -> &tokio::runtime::Handle {
+        &self.guests
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
