@@ -59,9 +59,7 @@ pub(crate) const ATTEMPTS: usize = 16;
 
 /// Reads a document that this host stored.
 pub(crate) fn stored(text: &str) -> Result<Json, Fault> {
-    // Written by this host, so deeper than a caller's body may be: a council holds its sprites.
-    let limits = Limits { max_depth: 512, ..Limits::default() };
-    mizzen_model::json::parse(text, limits)
+    mizzen_model::json::parse(text, Limits::default())
         .map(|tape| tape.root().to_json())
         .map_err(|error| Fault::Internal(format!("a stored document cannot be read: {error}")))
 }

@@ -89,15 +89,16 @@ impl Registry {
 impl Installed {
     /// Finds what performs a capability: the tool or skill that its reference names, or the only one with the capability's
     /// name.
-    pub fn resolve(&self, capability: &str, reference: Option<(&str, &semver::VersionReq)>) -> Result<&Provided, Unresolved> {
+    pub fn resolve(&self, capability: &str, reference: Option<(&str, Option<&semver::VersionReq>)>) -> Result<&Provided, Unresolved> {
         let unresolved = |reason: String| Unresolved { capability: capability.to_owned(), reason };
         let callable = || self.provided.iter().filter(|item| matches!(item.kind, Kind::Tool | Kind::Skill));
         if let Some((id, versions)) = reference {
             let newest = callable()
-                .filter(|item| item.id == id && versions.matches(&item.version))
+                .filter(|item| item.id == id && versions.is_none_or(|versions| versions.matches(&item.version)))
                 .max_by(|a, b| a.version.cmp_precedence(&b.version));
             return newest.ok_or_else(|| {
-                unresolved(format!("no installed plugin provides {id}@{versions}; install one that does"))
+                let versions = versions.map_or_else(String::new, |versions| format!("@{versions}"));
+                unresolved(format!("no installed plugin provides {id}{versions}; install one that does"))
             });
         }
         let mut named: Vec<&Provided> = callable()
@@ -157,8 +158,9 @@ mod tests {
                 (found, expected) => panic!("{capability}: {found:?}, expected {expected:?}"),
             }
         };
-        check("x", Some(("acme.dev.generate_code", &one)), Ok(("acme.dev.generate_code", "1.10.0")));
-        check("x", Some(("acme.dev.generate_code", &three)), Err("generate_code@^3"));
+        check("x", Some(("acme.dev.generate_code", Some(&one))), Ok(("acme.dev.generate_code", "1.10.0")));
+        check("x", Some(("acme.dev.generate_code", Some(&three))), Err("generate_code@^3"));
+        check("x", Some(("acme.dev.generate_code", None)), Ok(("acme.dev.generate_code", "2.0.0")));
         check("generate_code", None, Ok(("acme.dev.generate_code", "2.0.0")));
         check("review", None, Err("several tools"));
         check("govern", None, Err("no installed tool"));

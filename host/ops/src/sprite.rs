@@ -39,7 +39,7 @@ impl Host {
         if let Some(reference) = system_prompt_reference(&draft.body.system_prompt) {
             draft.body.system_prompt = self.prompts.read(reference).await.map_err(|reason| {
                 let mut problems = Problems::new();
-                problems.push("/system_prompt", Code::Reference, reason);
+                problems.push("/system_prompt", Code::Unreadable, reason);
                 invalid(problems)
             })?;
         }
@@ -50,7 +50,7 @@ impl Host {
     pub(crate) fn unresolved(&self, sprite: &Sprite) -> Vec<Unresolved> {
         let installed = self.registry.installed();
         let resolve = |capability: &mizzen_model::sprite::Capability| {
-            let reference = capability.tool.as_ref().map(|tool| (tool.id(), tool.requirement()));
+            let reference = capability.tool.as_ref().map(|tool| (tool.id(), tool.range()));
             installed.resolve(&capability.name, reference).err()
         };
         sprite.body.capabilities.iter().filter_map(resolve).collect()

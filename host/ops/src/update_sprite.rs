@@ -9,6 +9,7 @@ use mizzen_model::id::SpriteId;
 use mizzen_model::json::Json;
 use mizzen_model::sprite::{Sprite, SpriteDraft, Stamp};
 use mizzen_store::{SpriteChange, SpriteRecord, SpriteRefused, WriteError};
+use std::cmp::Ordering;
 use uuid::Uuid;
 
 impl Host {
@@ -47,7 +48,7 @@ impl Host {
             let (is, asked) = (current.body.name.to_string(), draft.body.name.to_string());
             return Err(Refusal::NameChanged { is, asked }.into());
         }
-        if !draft.body.version.is_greater_than(&current.body.version) {
+        if draft.body.version.precedence(&current.body.version) != Ordering::Greater {
             let (is, asked) = (current.body.version.to_string(), draft.body.version.to_string());
             return Err(Refusal::VersionNotGreater { is, asked }.into());
         }

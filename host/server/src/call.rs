@@ -79,8 +79,7 @@ impl Call {
         if self.media_type == JSON {
             let text = std::str::from_utf8(&self.body)
                 .map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
-            let limits = Limits { max_depth: DEPTH, ..Limits::default() };
-            return mizzen_model::json::parse(text, limits)
+            return mizzen_model::json::parse(text, limits())
                 .map(|tape| tape.root().to_json())
                 .map_err(|error| malformed(format!("the body is not valid JSON: {error}")));
         }
@@ -121,13 +120,19 @@ impl Call {
 /// The media type of JSON.
 pub const JSON: &str = "application/json";
 
+fn limits() -> Limits {
+    Limits { depth: DEPTH, ..Limits::default() }
+}
+
 fn malformed(message: String) -> Problem {
     Problem::new(Code::MalformedBody, message)
 }
 
 fn yaml(body: &[u8]) -> Result<Json, Problem> {
     let text = std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
-    mizzen_model::yaml::parse(text).map_err(|error| malformed(format!("the body is not valid YAML: {error}")))
+    mizzen_model::yaml::parse(text, limits())
+        .map(|tape| tape.root().to_json())
+        .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))
 }
 
 /// A parameter that is not what it must be.

@@ -103,6 +103,41 @@ impl Code {
         }
     }
 
+    /// What it means, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Code::MalformedBody => "The body is not JSON or not YAML.",
+            Code::ValidationError => "A document or a parameter has mistakes.",
+            Code::InvalidGateAgent => "The gate agents are not exactly one of the council's sprites.",
+            Code::Unauthenticated => "No key, or one that does not work.",
+            Code::Forbidden => "The key lacks a grant.",
+            Code::NotFound => "There is no such route.",
+            Code::SpriteNotFound => "There is no such sprite.",
+            Code::GateAgentNotFound => "There is no such gate agent.",
+            Code::CouncilNotFound => "There is no such council.",
+            Code::PluginNotFound => "There is no such plugin.",
+            Code::MethodNotAllowed => "The route does not take this method.",
+            Code::RequestTimeout => "The request did not arrive in time.",
+            Code::CouncilConflict => "Another council has the domain.",
+            Code::RuleDenied => "A rule of the council forbids it.",
+            Code::NameConflict => "The name of a sprite cannot change.",
+            Code::VersionConflict => "The version must be greater.",
+            Code::ProtectedSprite => "The sprite is protected.",
+            Code::SpriteInUse => "The sprite is a member of councils.",
+            Code::PreconditionFailed => "If-Match does not match.",
+            Code::PayloadTooLarge => "The body is too large.",
+            Code::UriTooLong => "The target is too long.",
+            Code::UnsupportedMediaType => "The body is of a type that the route does not take.",
+            Code::IdempotencyKeyReused => "The idempotency key belongs to another request.",
+            Code::RateLimited => "Too many requests.",
+            Code::HeadersTooLarge => "The header is too large.",
+            Code::InternalError => "A bug.",
+            Code::Unavailable => "The host cannot serve this now.",
+            Code::Timeout => "The work took too long.",
+            Code::StorageFull => "The disk is full.",
+        }
+    }
+
     /// Its text in the envelope.
     pub fn as_str(self) -> &'static str {
         match self {
