@@ -2,9 +2,9 @@
 
 use crate::bindings::exports::mizzen::plugin::tool;
 use crate::bindings::mizzen::plugin::types;
-use crate::call::CallFault;
+use crate::call::{CallFault, bounded};
 use mizzen_engine::Outcome;
-use mizzen_model::tool_spec::ToolSpec;
+use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft, ToolSpec};
 
 /// More tools than this are several plugins.
 const MAX_TOOLS: usize = 256;
@@ -32,4 +32,50 @@ pub enum DescribeError {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+/// Checks every description. The first that is not sound refuses the plugin.
+pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolSpec>, DescribeError> {
+    if tools.len() > MAX_TOOLS {
+        return Err(DescribeError::TooMany(tools.len()));
+    }
+    tools.into_iter().map(description).collect()
+}
+
+fn description(tool: tool::Descriptor) -> Result<ToolSpec, DescribeError> {
+    let name = bounded(tool.name.clone());
+    let example = |example: tool::Example| ExampleDraft {
+        name: example.name,
+        input: example.input,
+        output: example.output,
+    };
+    let draft = ToolDraft {
+        name: tool.name,
+        namespace: tool.namespace,
+        version: tool.version,
+        description: tool.description,
+        input_schema: tool.input_schema,
+        output_schema: tool.output_schema,
+        side_effects: match tool.side_effects {
+            types::SideEffects::None => SideEffects::None,
+            types::SideEffects::Read => SideEffects::Read,
+            types::SideEffects::Write => SideEffects::Write,
+            types::SideEffects::External => SideEffects::External,
+        },
+        replay_policy: match tool.replay_policy {
+            types::ReplayPolicy::MustStub => ReplayPolicy::MustStub,
+            types::ReplayPolicy::FailLoud => ReplayPolicy::FailLoud,
+            types::ReplayPolicy::RecordedResult => ReplayPolicy::RecordedResult,
+        },
+        permissions: tool.permissions,
+        idempotency_key: tool.idempotency_key,
+        cost_estimate: tool.cost_estimate,
+        examples: tool.examples.into_iter().map(example).collect(),
+        tags: tool.tags,
+        deprecated: tool.deprecated,
+    };
+    ToolSpec::check(draft).map_err(|problems| DescribeError::Tool {
+        tool: name,
+        problem: problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect::<Vec<_>>().join("; "),
+    })
 }
