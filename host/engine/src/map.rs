@@ -86,10 +86,17 @@ impl<V: Tree> Map<V> {
         for (key, value) in entries.iter() {
             match parse_source(value, side) {
                 Ok(source) => parsed.push((key.to_owned(), source)),
-                Err(error) => errors.push(EntryError { key: key.to_owned(), error }),
+                Err(error) => errors.push(EntryError {
+                    key: key.to_owned(),
+                    error,
+                }),
             }
         }
-        if errors.is_empty() { Ok(Self { entries: parsed }) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(Self { entries: parsed })
+        } else {
+            Err(errors)
+        }
     }
 
     /// No entries. As an `output_map` it keeps the whole response.
@@ -126,7 +133,10 @@ impl<V: Tree> Map<V> {
                     Err(missing) => return Err(missing.under(key, path)),
                 },
             };
-            let too_large = || MapFault::TooLarge { key: key.clone(), limit };
+            let too_large = || MapFault::TooLarge {
+                key: key.clone(),
+                limit,
+            };
             let size = value.size(left).ok_or_else(too_large)?;
             left = left.checked_sub(size + key.len()).ok_or_else(too_large)?;
             built.push((key.clone(), value.copy()));
@@ -137,10 +147,12 @@ impl<V: Tree> Map<V> {
 
 fn parse_source<V: Tree>(value: &Json, side: Side) -> Result<Source<V>, PathError> {
     let literal = |value: &Json| {
-        V::from_json(value).map(Source::Literal).map_err(|TooDeep { limit }| PathError {
-            position: 0,
-            kind: PathErrorKind::LiteralTooDeep { limit },
-        })
+        V::from_json(value)
+            .map(Source::Literal)
+            .map_err(|TooDeep { limit }| PathError {
+                position: 0,
+                kind: PathErrorKind::LiteralTooDeep { limit },
+            })
     };
     match value.as_str() {
         Some(text) => match text.strip_prefix("$$") {

@@ -76,6 +76,10 @@ fn description(tool: tool::Descriptor) -> Result<ToolSpec, DescribeError> {
     };
     ToolSpec::check(draft).map_err(|problems| DescribeError::Tool {
         tool: name,
-        problem: problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect::<Vec<_>>().join("; "),
+        problem: problems
+            .iter()
+            .map(|p| format!("{}: {}", p.field, p.message))
+            .collect::<Vec<_>>()
+            .join("; "),
     })
 }

@@ -22,7 +22,9 @@ pub enum PathErrorKind {
     #[error("a path has at most {MAX_SEGMENTS} segments")]
     TooManySegments,
     /// Not one of the roots.
-    #[error("unknown root: write $input or $steps[n].output, in an output_map also $output or $.field; $$ begins a literal text")]
+    #[error(
+        "unknown root: write $input or $steps[n].output, in an output_map also $output or $.field; $$ begins a literal text"
+    )]
     UnknownRoot,
     /// `$output` or `$.` in an `input_map`.
     #[error("there is no response yet in an input_map: write $input or $steps[n].output")]
@@ -34,13 +36,17 @@ pub enum PathErrorKind {
     #[error("expected a name of letters, digits, _ or - after the dot; any other name is written ['name']")]
     ExpectedName,
     /// Something that cannot follow here.
-    #[error("expected .name, ['name'], [index], ? at the end, or nothing; wildcards and filters do not exist")]
+    #[error(
+        "expected .name, ['name'], [index], ? at the end, or nothing; wildcards and filters do not exist"
+    )]
     Unexpected,
     /// Brackets hold neither an index nor a quoted name.
     #[error("expected an index from 0 without leading zeros, or a quoted name, in brackets")]
     BadBracket,
     /// A quoted name has no end, or an unknown escape.
-    #[error("a quoted name ends with the quote it begins with; inside, write \\\\ and the quote with a backslash")]
+    #[error(
+        "a quoted name ends with the quote it begins with; inside, write \\\\ and the quote with a backslash"
+    )]
     BadQuote,
     /// A literal that the type of the values cannot hold.
     #[error("a literal nests at most {limit} levels deep")]
@@ -54,7 +60,9 @@ pub enum PathErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapFault {
     /// A path leads nowhere.
-    #[error("{key:?}: {path} leads nowhere: {reason} (character {position}); add ? to the path if null will do")]
+    #[error(
+        "{key:?}: {path} leads nowhere: {reason} (character {position}); add ? to the path if null will do"
+    )]
     Missing {
         /// The entry's key.
         key: String,

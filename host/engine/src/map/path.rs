@@ -56,9 +56,15 @@ impl Path {
         let length = text.chars().take(MAX_PATH_CHARS + 1).count();
         if length > MAX_PATH_CHARS {
             let length = text.chars().count();
-            return Err(PathError { position: MAX_PATH_CHARS, kind: PathErrorKind::TooLong(length) });
+            return Err(PathError {
+                position: MAX_PATH_CHARS,
+                kind: PathErrorKind::TooLong(length),
+            });
         }
-        let mut reader = Reader { chars: text.chars().collect(), next: 0 };
+        let mut reader = Reader {
+            chars: text.chars().collect(),
+            next: 0,
+        };
         let root = reader.root(side)?;
         let mut segments = Vec::new();
         let mut optional = false;
@@ -81,11 +87,19 @@ impl Path {
                 _ => return Err(reader.error(PathErrorKind::Unexpected)),
             };
             if segments.len() == MAX_SEGMENTS {
-                return Err(PathError { position, kind: PathErrorKind::TooManySegments });
+                return Err(PathError {
+                    position,
+                    kind: PathErrorKind::TooManySegments,
+                });
             }
             segments.push((position, segment));
         }
-        Ok(Self { text: text.to_owned(), root, segments, optional })
+        Ok(Self {
+            text: text.to_owned(),
+            root,
+            segments,
+            optional,
+        })
     }
 
     /// The path as written.
@@ -118,7 +132,9 @@ impl Path {
                 Some(None) => return Err(not_there(0, format!("step {order} has no output"))),
                 None => return Err(not_there(0, format!("step {order} has not run"))),
             },
-            Root::Output => scope.output.ok_or_else(|| not_there(0, "there is no response".to_owned()))?,
+            Root::Output => scope
+                .output
+                .ok_or_else(|| not_there(0, "there is no response".to_owned()))?,
         };
         for (position, segment) in &self.segments {
             let next = match segment {
@@ -151,11 +167,17 @@ impl Reader {
     }
 
     fn error(&self, kind: PathErrorKind) -> PathError {
-        PathError { position: self.next, kind }
+        PathError {
+            position: self.next,
+            kind,
+        }
     }
 
     fn take(&mut self, expected: &str) -> bool {
-        let matches = expected.chars().enumerate().all(|(i, c)| self.chars.get(self.next + i) == Some(&c));
+        let matches = expected
+            .chars()
+            .enumerate()
+            .all(|(i, c)| self.chars.get(self.next + i) == Some(&c));
         if matches {
             self.next += expected.chars().count();
         }
@@ -167,7 +189,11 @@ impl Reader {
         while self.peek().is_some_and(&belongs) {
             self.next += 1;
         }
-        self.chars.get(start..self.next).unwrap_or_default().iter().collect()
+        self.chars
+            .get(start..self.next)
+            .unwrap_or_default()
+            .iter()
+            .collect()
     }
 
     fn root(&mut self, side: Side) -> Result<Root, PathError> {
@@ -180,21 +206,33 @@ impl Reader {
             ("input", _) => Ok(Root::Input),
             ("steps", _) => self.step(),
             ("output" | "", Side::Output) => Ok(Root::Output),
-            ("output", Side::Input) => Err(PathError { position: start, kind: PathErrorKind::NoOutputYet }),
-            ("", Side::Input) if matches!(self.peek(), Some('.' | '[')) => {
-                Err(PathError { position: start, kind: PathErrorKind::NoOutputYet })
-            }
-            _ => Err(PathError { position: start, kind: PathErrorKind::UnknownRoot }),
+            ("output", Side::Input) => Err(PathError {
+                position: start,
+                kind: PathErrorKind::NoOutputYet,
+            }),
+            ("", Side::Input) if matches!(self.peek(), Some('.' | '[')) => Err(PathError {
+                position: start,
+                kind: PathErrorKind::NoOutputYet,
+            }),
+            _ => Err(PathError {
+                position: start,
+                kind: PathErrorKind::UnknownRoot,
+            }),
         }
     }
 
     fn step(&mut self) -> Result<Root, PathError> {
         let position = self.next;
-        let bad = PathError { position, kind: PathErrorKind::BadStep };
+        let bad = PathError {
+            position,
+            kind: PathErrorKind::BadStep,
+        };
         if !self.take("[") {
             return Err(bad);
         }
-        let Some(order) = self.index() else { return Err(bad) };
+        let Some(order) = self.index() else {
+            return Err(bad);
+        };
         if !self.take("].output") || self.peek().is_some_and(is_name_character) {
             return Err(bad);
         }
@@ -203,7 +241,11 @@ impl Reader {
 
     fn name(&mut self) -> Result<String, PathError> {
         let name = self.run(is_name_character);
-        if name.is_empty() { Err(self.error(PathErrorKind::ExpectedName)) } else { Ok(name) }
+        if name.is_empty() {
+            Err(self.error(PathErrorKind::ExpectedName))
+        } else {
+            Ok(name)
+        }
     }
 
     fn bracket(&mut self) -> Result<Segment, PathError> {
@@ -218,7 +260,11 @@ impl Reader {
                 None => return Err(self.error(PathErrorKind::BadBracket)),
             },
         };
-        if self.take("]") { Ok(segment) } else { Err(self.error(PathErrorKind::BadBracket)) }
+        if self.take("]") {
+            Ok(segment)
+        } else {
+            Err(self.error(PathErrorKind::BadBracket))
+        }
     }
 
     fn quoted(&mut self, quote: char) -> Result<String, PathError> {
@@ -244,7 +290,8 @@ impl Reader {
     fn index(&mut self) -> Option<usize> {
         let start = self.next;
         let digits = self.run(|character| character.is_ascii_digit());
-        let fits = (1..=MAX_INDEX_DIGITS).contains(&digits.len()) && (digits == "0" || !digits.starts_with('0'));
+        let fits =
+            (1..=MAX_INDEX_DIGITS).contains(&digits.len()) && (digits == "0" || !digits.starts_with('0'));
         match digits.parse() {
             Ok(index) if fits => Some(index),
             _ => {
