@@ -1,3 +1,4 @@
+#![forbid(unsafe_code)]
 //! What happens, and in what order.
 //!
 //! Decisions are pure: [`Permit`] says what a call may touch, [`Profile`] what a host refuses anyway, [`Schema`] what
@@ -19,3 +20,5 @@ pub use permit::{Denied, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
 pub use web::{UrlError, WebUrl};
+
+pub mod condition;
