@@ -1,6 +1,9 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
+mod data;
+mod logs;
 mod output;
+mod settings;
 mod verbs;
 
 use clap::Parser;

@@ -1,6 +1,9 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
 mod condition;
+mod db;
+mod key;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -15,11 +18,19 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     Condition(condition::Condition),
+    /// Back up, check and describe the database
+    Db(db::Db),
+    /// Make and show keys
+    Key(key::Key),
+    Serve(serve::Serve),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Condition(verb) => verb.run(),
+        Verb::Db(group) => group.run(),
+        Verb::Key(group) => group.run(),
+        Verb::Serve(verb) => verb.run(),
     }
 }

@@ -1,4 +1,3 @@
-#![forbid(unsafe_code)]
 //! What happens, and in what order.
 //!
 //! Decisions are pure: [`Permit`] says what a call may touch, [`Profile`] what a host refuses anyway, [`Schema`] what
@@ -7,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+pub mod condition;
 pub mod map;
 mod outcome;
 mod permit;
@@ -20,5 +20,3 @@ pub use permit::{Denied, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
 pub use web::{UrlError, WebUrl};
-
-pub mod condition;

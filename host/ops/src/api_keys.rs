@@ -19,7 +19,10 @@ impl Token {
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let fits = id.len() == 16 && secret.len() == 64 && is_hex(id) && is_hex(secret);
-        fits.then(|| Self { id: format!("{PREFIX}{id}"), secret: secret.to_owned() })
+        fits.then(|| Self {
+            id: format!("{PREFIX}{id}"),
+            secret: secret.to_owned(),
+        })
     }
 }
 
@@ -50,12 +53,18 @@ pub struct ApiKeyRequest {
 
 impl Host {
     /// Makes a key.
-    pub async fn create_api_key(&self, caller: &Caller, request: ApiKeyRequest) -> Result<MadeApiKey, OpError> {
+    pub async fn create_api_key(
+        &self,
+        caller: &Caller,
+        request: ApiKeyRequest,
+    ) -> Result<MadeApiKey, OpError> {
         if request.grants.is_empty() {
             return Err(Refusal::BadRequest("a key needs at least one grant".to_owned()).into());
         }
         if request.name.chars().count() > 128 {
-            return Err(Refusal::BadRequest("the name of a key has at most 128 characters".to_owned()).into());
+            return Err(
+                Refusal::BadRequest("the name of a key has at most 128 characters".to_owned()).into(),
+            );
         }
         let short: String = hex(&self.random()?).chars().take(16).collect();
         let secret = hex(&self.random()?);
@@ -65,12 +74,21 @@ impl Host {
             id: id.clone(),
             name: request.name,
             digest: digest(&secret),
-            grants: request.grants.iter().map(|grant| grant.as_str().to_owned()).collect(),
+            grants: request
+                .grants
+                .iter()
+                .map(|grant| grant.as_str().to_owned())
+                .collect(),
             created_at: now,
             expires_at: request.lifetime_ms.map(|lifetime| now.saturating_add(lifetime)),
         };
-        self.store.create_api_key(key, self.audit(caller, "create_api_key", id.clone())).await?;
-        Ok(MadeApiKey { token: format!("{id}_{secret}"), id })
+        self.store
+            .create_api_key(key, self.audit(caller, "create_api_key", id.clone()))
+            .await?;
+        Ok(MadeApiKey {
+            token: format!("{id}_{secret}"),
+            id,
+        })
     }
 
     /// Every key, oldest first.
@@ -81,7 +99,10 @@ impl Host {
     /// Revokes a key, at once. Says whether there was one to revoke.
     pub async fn revoke_api_key(&self, caller: &Caller, id: &str) -> Result<bool, Fault> {
         let audit = self.audit(caller, "revoke_api_key", id.to_owned());
-        Ok(self.store.revoke_api_key(id.to_owned(), self.now_ms(), audit).await?)
+        Ok(self
+            .store
+            .revoke_api_key(id.to_owned(), self.now_ms(), audit)
+            .await?)
     }
 }
 

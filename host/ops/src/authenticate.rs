@@ -20,7 +20,11 @@ pub struct AccessRefusal {
 impl Host {
     /// Says who asks. Without any key in the store everybody who can reach the host is local; as soon as one was ever made,
     /// everybody needs one, also after the last was revoked. The inner error is the reason, in words for the caller.
-    pub async fn authenticate(&self, token: Option<&str>, request_id: &str) -> Result<Result<Caller, String>, Fault> {
+    pub async fn authenticate(
+        &self,
+        token: Option<&str>,
+        request_id: &str,
+    ) -> Result<Result<Caller, String>, Fault> {
         let Some(token) = token else {
             if self.store.has_any_api_key().await? {
                 return Ok(Err("a key is needed".to_owned()));
@@ -29,8 +33,12 @@ impl Host {
         };
         // One answer for unknown, malformed and wrong: nothing to learn from it.
         let wrong = || Ok(Err("the key does not work".to_owned()));
-        let Some(token) = Token::parse(token) else { return wrong() };
-        let Some(key) = self.store.api_key(token.id.clone()).await? else { return wrong() };
+        let Some(token) = Token::parse(token) else {
+            return wrong();
+        };
+        let Some(key) = self.store.api_key(token.id.clone()).await? else {
+            return wrong();
+        };
         // `blake3::Hash` compares in constant time.
         if blake3::Hash::from(digest(&token.secret)) != blake3::Hash::from(key.digest) {
             return wrong();
@@ -39,7 +47,11 @@ impl Host {
             return Ok(Err("the key was revoked or has expired".to_owned()));
         }
         // A grant that this build does not know gives nothing.
-        let grants = key.grants.iter().filter_map(|grant| Grant::parse(grant).ok()).collect();
+        let grants = key
+            .grants
+            .iter()
+            .filter_map(|grant| Grant::parse(grant).ok())
+            .collect();
         Ok(Ok(Caller::key(key.id, grants, request_id.to_owned())))
     }
 

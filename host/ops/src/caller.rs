@@ -105,12 +105,20 @@ pub struct Caller {
 impl Caller {
     /// Somebody on this machine, on a server without keys or on the command line: may do everything.
     pub fn local(request_id: impl Into<String>) -> Self {
-        Self { actor: "local".to_owned(), grants: vec![Grant::Admin], request_id: request_id.into() }
+        Self {
+            actor: "local".to_owned(),
+            grants: vec![Grant::Admin],
+            request_id: request_id.into(),
+        }
     }
 
     /// Somebody unknown: may do nothing.
     pub fn anonymous(request_id: impl Into<String>) -> Self {
-        Self { actor: "anonymous".to_owned(), grants: Vec::new(), request_id: request_id.into() }
+        Self {
+            actor: "anonymous".to_owned(),
+            grants: Vec::new(),
+            request_id: request_id.into(),
+        }
     }
 
     /// Whether the caller holds an API key.
@@ -120,7 +128,11 @@ impl Caller {
 
     /// The holder of an API key.
     pub(crate) fn key(id: String, grants: Vec<Grant>, request_id: String) -> Self {
-        Self { actor: id, grants, request_id }
+        Self {
+            actor: id,
+            grants,
+            request_id,
+        }
     }
 
     /// The id of the key, or `local`.
@@ -135,7 +147,9 @@ impl Caller {
 
     /// Whether the caller may do it.
     pub fn may(&self, grant: Grant) -> bool {
-        self.grants.iter().any(|given| *given == grant || *given == Grant::Admin)
+        self.grants
+            .iter()
+            .any(|given| *given == grant || *given == Grant::Admin)
     }
 }
 
@@ -148,13 +162,20 @@ mod tests {
         for grant in Grant::ALL {
             assert_eq!(Grant::parse(grant.as_str()), Ok(grant));
         }
-        assert!(Grant::parse("runs:*").unwrap_err().to_string().contains("runs:start"));
+        assert!(
+            Grant::parse("runs:*")
+                .unwrap_err()
+                .to_string()
+                .contains("runs:start")
+        );
     }
 
     #[test]
     fn a_key_may_do_what_it_was_given_and_admin_everything() {
         let reader = Caller::key("mzn_1".into(), vec![Grant::SpritesRead], "req-1".into());
-        assert!(reader.may(Grant::SpritesRead) && !reader.may(Grant::SpritesWrite) && !reader.may(Grant::Admin));
+        assert!(
+            reader.may(Grant::SpritesRead) && !reader.may(Grant::SpritesWrite) && !reader.may(Grant::Admin)
+        );
         assert!(Caller::local("req-1").may(Grant::PluginsWrite));
     }
 }

@@ -32,7 +32,9 @@ pub struct ManualClock {
 impl ManualClock {
     /// A clock that stands at `now_ms`.
     pub fn at(now_ms: i64) -> Self {
-        Self { now: AtomicI64::new(now_ms) }
+        Self {
+            now: AtomicI64::new(now_ms),
+        }
     }
 
     /// Moves the clock.

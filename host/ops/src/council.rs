@@ -15,8 +15,12 @@ use uuid::Uuid;
 
 /// Reads a council that this host stored.
 pub(crate) fn from_record(record: &CouncilRecord) -> Result<Council, Fault> {
-    Council::parse(&stored(&record.document)?)
-        .map_err(|problems| Fault::Internal(format!("the stored council {} is not valid: {problems}", record.id)))
+    Council::parse(&stored(&record.document)?).map_err(|problems| {
+        Fault::Internal(format!(
+            "the stored council {} is not valid: {problems}",
+            record.id
+        ))
+    })
 }
 
 /// The store's form of a council.
@@ -35,9 +39,16 @@ pub(crate) fn to_record(council: &Council, now_ms: i64) -> NewCouncil {
 impl Host {
     /// The first seven validations. The first three are the first lines of the draft's table.
     pub(crate) async fn read_council(&self, document: &Json) -> Result<CheckedDraft, OpError> {
-        let draft = CouncilDraft::parse(document)
-            .map_err(|problems| Refusal::Invalid { document: "council", problems })?;
-        let wanted = draft.sprites.iter().chain(&draft.gate_agents).map(|id| id.uuid()).collect();
+        let draft = CouncilDraft::parse(document).map_err(|problems| Refusal::Invalid {
+            document: "council",
+            problems,
+        })?;
+        let wanted = draft
+            .sprites
+            .iter()
+            .chain(&draft.gate_agents)
+            .map(|id| id.uuid())
+            .collect();
         let found: HashMap<Uuid, Sprite> = self
             .store
             .sprites_by_id(wanted)
@@ -47,15 +58,31 @@ impl Host {
             .collect::<Result<_, Fault>>()?;
         let missing = draft.missing_sprites(|id| found.contains_key(&id.uuid()));
         if !missing.is_empty() {
-            return Err(Refusal::MissingSprites { missing: uuids(missing) }.into());
+            return Err(Refusal::MissingSprites {
+                missing: uuids(missing),
+            }
+            .into());
         }
         let missing = draft.missing_gate_agents(|id| found.contains_key(&id.uuid()));
         if !missing.is_empty() {
-            return Err(Refusal::MissingGateAgents { missing: uuids(missing) }.into());
+            return Err(Refusal::MissingGateAgents {
+                missing: uuids(missing),
+            }
+            .into());
         }
-        let gate_agent = draft.gate_agent().map_err(|refusal| gate_refusal(&draft, &refusal))?;
-        let sprites = draft.sprites.iter().filter_map(|id| found.get(&id.uuid()).cloned()).collect();
-        Ok(CheckedDraft { draft, gate_agent, sprites })
+        let gate_agent = draft
+            .gate_agent()
+            .map_err(|refusal| gate_refusal(&draft, &refusal))?;
+        let sprites = draft
+            .sprites
+            .iter()
+            .filter_map(|id| found.get(&id.uuid()).cloned())
+            .collect();
+        Ok(CheckedDraft {
+            draft,
+            gate_agent,
+            sprites,
+        })
     }
 
     /// The council itself, and what is inside it judged: structure, maps, conditions, and the rules that can be decided now.
@@ -66,7 +93,9 @@ impl Host {
         before: Option<&Council>,
     ) -> Result<Council, OpError> {
         let now = self.timestamp();
-        let created_at = before.and_then(|council| council.created_at.clone()).unwrap_or_else(|| now.clone());
+        let created_at = before
+            .and_then(|council| council.created_at.clone())
+            .unwrap_or_else(|| now.clone());
         let stamp = CouncilStamp {
             id: CouncilId::from(id),
             gate_agent: checked.gate_agent,
@@ -81,8 +110,9 @@ impl Host {
             ids.push(ChainId::from(self.new_id()?));
         }
         let mut ids = ids.into_iter();
-        let mut council =
-            checked.draft.resolve(stamp, || ids.next().unwrap_or_else(|| ChainId::from(Uuid::nil())));
+        let mut council = checked
+            .draft
+            .resolve(stamp, || ids.next().unwrap_or_else(|| ChainId::from(Uuid::nil())));
         let warnings = review::judge(&council)?;
         council.warnings = (!warnings.is_empty()).then_some(warnings);
         Ok(council)
@@ -126,5 +156,8 @@ fn gate_refusal(draft: &CouncilDraft, refusal: &GateAgentRefusal) -> Refusal {
         GateAgentRefusal::NotMembers(strangers) => uuids(strangers.clone()),
         GateAgentRefusal::NotExactlyOne(_) => uuids(draft.gate_agents.clone()),
     };
-    Refusal::InvalidGateAgent { reason: refusal.to_string(), gate_agents }
+    Refusal::InvalidGateAgent {
+        reason: refusal.to_string(),
+        gate_agents,
+    }
 }

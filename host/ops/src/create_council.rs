@@ -2,9 +2,9 @@
 
 use crate::caller::Caller;
 use crate::council::to_record;
-use crate::document::{Document, recorded};
+use crate::document::{Document, recorded, to_answer};
 use crate::error::{OpError, Refusal, council_refused};
-use crate::host::{Host, IdempotencyKey, to_answer};
+use crate::host::{Host, IdempotencyKey};
 use mizzen_model::json::Json;
 use mizzen_store::{Recorded, Written};
 
@@ -30,10 +30,17 @@ impl Host {
         }
         let id = self.new_id()?;
         let council = self.build_council(checked, id, None)?;
-        let answer = Document { id, revision: 1, json: council.to_json().to_compact() };
+        let answer = Document {
+            id,
+            revision: 1,
+            json: council.to_json().to_compact(),
+        };
         let audit = self.audit(caller, "create_council", id.to_string());
         let record = to_record(&council, self.now_ms());
-        let written = self.store.create_council(record, to_answer(&answer)?, idempotency, audit).await;
+        let written = self
+            .store
+            .create_council(record, to_answer(&answer), idempotency, audit)
+            .await;
         match written.map_err(|error| council_refused(id, &domain, error))? {
             Written::Now => Ok(answer),
             Written::Before(answer) => recorded(&answer),

@@ -1,9 +1,9 @@
 //! Registers a sprite.
 
 use crate::caller::Caller;
-use crate::document::{Document, recorded};
+use crate::document::{Document, recorded, to_answer};
 use crate::error::{OpError, sprite_refused};
-use crate::host::{Host, IdempotencyKey, to_answer};
+use crate::host::{Host, IdempotencyKey};
 use crate::sprite::to_record;
 use mizzen_model::id::SpriteId;
 use mizzen_model::json::Json;
@@ -27,11 +27,22 @@ impl Host {
         let draft = self.read_draft(document).await?;
         let id = self.new_id()?;
         let now = self.timestamp();
-        let sprite = draft.resolve(Stamp { id: SpriteId::from(id), created: now.clone(), now });
-        let answer = Document { id, revision: 1, json: self.sprite_answer(&sprite) };
+        let sprite = draft.resolve(Stamp {
+            id: SpriteId::from(id),
+            created: now.clone(),
+            now,
+        });
+        let answer = Document {
+            id,
+            revision: 1,
+            json: self.sprite_answer(&sprite),
+        };
         let record = to_record(&sprite, self.now_ms());
         let audit = self.audit(caller, "create_sprite", id.to_string());
-        let written = self.store.create_sprite(record, to_answer(&answer)?, idempotency, audit).await;
+        let written = self
+            .store
+            .create_sprite(record, to_answer(&answer), idempotency, audit)
+            .await;
         match written.map_err(|error| sprite_refused(id, error))? {
             Written::Now => Ok(answer),
             Written::Before(answer) => recorded(&answer),

@@ -24,12 +24,27 @@ impl Host {
             if sprite.body.protected == Some(true) && force == Force::No {
                 return Err(Refusal::Protected(id).into());
             }
-            let in_use = if force == Force::Yes { InUse::Ignore } else { InUse::Refuse };
+            let in_use = if force == Force::Yes {
+                InUse::Ignore
+            } else {
+                InUse::Refuse
+            };
             let mut audit = self.audit(caller, "delete_sprite", id.to_string());
             if force == Force::Yes {
                 audit.detail = "{\"force\":true}".to_owned();
             }
-            match self.store.delete_sprite(id, in_use, SpriteChange { from: record.revision, audit }).await {
+            match self
+                .store
+                .delete_sprite(
+                    id,
+                    in_use,
+                    SpriteChange {
+                        from: record.revision,
+                        audit,
+                    },
+                )
+                .await
+            {
                 Ok(()) => return Ok(()),
                 Err(WriteError::Refused(SpriteRefused::Changed(_))) => {}
                 Err(error) => return Err(sprite_refused(id, error)),

@@ -2,11 +2,11 @@
 
 use crate::error::{Fault, OpError, Refusal};
 use mizzen_model::json::{Json, Limits};
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// A document as it is answered: what it is, and at which revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Its id.
     pub id: Uuid,
@@ -64,8 +64,20 @@ pub(crate) fn stored(text: &str) -> Result<Json, Fault> {
         .map_err(|error| Fault::Internal(format!("a stored document cannot be read: {error}")))
 }
 
+/// An answer as it is recorded under an idempotency key.
+pub(crate) fn to_answer(document: &Document) -> String {
+    json!({"id": document.id.to_string(), "revision": document.revision, "json": document.json}).to_string()
+}
+
 /// An answer that was recorded under an idempotency key.
 pub(crate) fn recorded(answer: &str) -> Result<Document, OpError> {
-    serde_json::from_str(answer)
-        .map_err(|error| Fault::Internal(format!("a recorded answer cannot be read: {error}")).into())
+    let read = || {
+        let answer: Value = serde_json::from_str(answer).ok()?;
+        Some(Document {
+            id: Uuid::try_parse(answer.get("id")?.as_str()?).ok()?,
+            revision: answer.get("revision")?.as_u64()?,
+            json: answer.get("json")?.as_str()?.to_owned(),
+        })
+    };
+    read().ok_or_else(|| Fault::Internal("a recorded answer cannot be read".to_owned()).into())
 }

@@ -134,7 +134,9 @@ impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full { .. } => Fault::StorageFull,
-            StoreError::Poisoned | StoreError::Busy | StoreError::Closed => Fault::Unavailable(error.to_string()),
+            StoreError::Poisoned | StoreError::Busy | StoreError::Closed => {
+                Fault::Unavailable(error.to_string())
+            }
             StoreError::Fault(detail) => Fault::Internal(detail),
         }
     }
@@ -164,7 +166,9 @@ pub(crate) fn sprite_refused(sprite: Uuid, error: WriteError<SpriteRefused>) -> 
         WriteError::Store(error) => error.into(),
         WriteError::Refused(SpriteRefused::NotFound) => Refusal::SpriteNotFound(sprite).into(),
         WriteError::Refused(SpriteRefused::Changed(revision)) => Refusal::Changed { revision }.into(),
-        WriteError::Refused(SpriteRefused::InUse(councils)) => Refusal::SpriteInUse { sprite, councils }.into(),
+        WriteError::Refused(SpriteRefused::InUse(councils)) => {
+            Refusal::SpriteInUse { sprite, councils }.into()
+        }
         WriteError::Refused(SpriteRefused::Mismatch(_)) => Refusal::IdempotencyMismatch.into(),
     }
 }
@@ -175,10 +179,14 @@ pub(crate) fn council_refused(council: Uuid, domain: &str, error: WriteError<Cou
         WriteError::Store(error) => error.into(),
         WriteError::Refused(CouncilRefused::NotFound) => Refusal::CouncilNotFound(council).into(),
         WriteError::Refused(CouncilRefused::Changed(revision)) => Refusal::Changed { revision }.into(),
-        WriteError::Refused(CouncilRefused::DomainTaken(council)) => {
-            Refusal::CouncilConflict { domain: domain.to_owned(), council }.into()
+        WriteError::Refused(CouncilRefused::DomainTaken(council)) => Refusal::CouncilConflict {
+            domain: domain.to_owned(),
+            council,
         }
-        WriteError::Refused(CouncilRefused::MissingSprites(missing)) => Refusal::MissingSprites { missing }.into(),
+        .into(),
+        WriteError::Refused(CouncilRefused::MissingSprites(missing)) => {
+            Refusal::MissingSprites { missing }.into()
+        }
         WriteError::Refused(CouncilRefused::Mismatch(_)) => Refusal::IdempotencyMismatch.into(),
     }
 }

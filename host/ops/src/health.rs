@@ -54,8 +54,16 @@ impl Host {
         let sprites = answers(self.store.probe_sprites().await);
         let councils = answers(self.store.probe_councils().await);
         let installed = self.registry.installed();
-        let plugins = if installed.problems.is_empty() { State::Healthy } else { State::Degraded };
-        let telemetry = if self.metrics.is_telemetry_healthy() { State::Healthy } else { State::Degraded };
+        let plugins = if installed.problems.is_empty() {
+            State::Healthy
+        } else {
+            State::Degraded
+        };
+        let telemetry = if self.metrics.is_telemetry_healthy() {
+            State::Healthy
+        } else {
+            State::Degraded
+        };
         let checks = [
             ("database", database),
             ("sprite_registry", sprites),

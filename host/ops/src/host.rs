@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::entropy::{self, Entropy, SystemEntropy};
-use crate::error::{Fault, OpError};
+use crate::error::Fault;
 use crate::metrics::Metrics;
 use crate::prompts::Prompts;
 use crate::registry::Registry;
@@ -64,7 +64,9 @@ impl Host {
     }
 
     pub(crate) fn random(&self) -> Result<[u8; 32], Fault> {
-        self.entropy.bytes().ok_or_else(|| Fault::Internal("the system has no randomness to give".to_owned()))
+        self.entropy
+            .bytes()
+            .ok_or_else(|| Fault::Internal("the system has no randomness to give".to_owned()))
     }
 
     pub(crate) fn new_id(&self) -> Result<Uuid, Fault> {
@@ -123,10 +125,4 @@ pub struct IdempotencyKey {
     pub key: String,
     /// BLAKE3 of the body's bytes and whatever else makes it another request.
     pub body_digest: [u8; 32],
-}
-
-/// Serialises an answer to be stored under an idempotency key.
-pub(crate) fn to_answer(answer: &impl serde::Serialize) -> Result<String, OpError> {
-    serde_json::to_string(answer)
-        .map_err(|error| Fault::Internal(format!("an answer cannot be written: {error}")).into())
 }

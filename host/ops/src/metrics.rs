@@ -81,9 +81,12 @@ impl Family {
                 &["operation", "outcome"],
                 Shape::Counter,
             ),
-            Family::ChainExecutions => {
-                ("mizzen_chain_executions_total", "Chain executions that ended.", &["status"], Shape::Counter)
-            }
+            Family::ChainExecutions => (
+                "mizzen_chain_executions_total",
+                "Chain executions that ended.",
+                &["status"],
+                Shape::Counter,
+            ),
             Family::ChainSeconds => (
                 "mizzen_chain_execution_seconds",
                 "How long chain executions took.",
@@ -96,18 +99,24 @@ impl Family {
                 &["position", "decision"],
                 Shape::Counter,
             ),
-            Family::SandboxCalls => {
-                ("mizzen_sandbox_calls_total", "Calls into plugins.", &["plugin", "outcome"], Shape::Counter)
-            }
+            Family::SandboxCalls => (
+                "mizzen_sandbox_calls_total",
+                "Calls into plugins.",
+                &["plugin", "outcome"],
+                Shape::Counter,
+            ),
             Family::SandboxSeconds => (
                 "mizzen_sandbox_call_seconds",
                 "How long calls into plugins took.",
                 &["plugin"],
                 Shape::Histogram,
             ),
-            Family::HttpRequests => {
-                ("mizzen_http_requests_total", "HTTP requests.", &["route", "method", "status"], Shape::Counter)
-            }
+            Family::HttpRequests => (
+                "mizzen_http_requests_total",
+                "HTTP requests.",
+                &["route", "method", "status"],
+                Shape::Counter,
+            ),
             Family::HttpSeconds => (
                 "mizzen_http_request_seconds",
                 "How long HTTP requests took.",
@@ -121,7 +130,12 @@ impl Family {
                 Shape::Counter,
             ),
         };
-        Description { name, help, labels, shape }
+        Description {
+            name,
+            help,
+            labels,
+            shape,
+        }
     }
 }
 
@@ -170,10 +184,16 @@ impl Metrics {
     fn with(&self, family: Family, labels: &[&str], change: impl FnOnce(&mut Series)) {
         let mut all = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         let series = all.entry(family).or_default();
-        let key: Vec<String> =
-            labels.iter().map(|label| label.chars().take(LABEL_CHARS).collect()).collect();
+        let key: Vec<String> = labels
+            .iter()
+            .map(|label| label.chars().take(LABEL_CHARS).collect())
+            .collect();
         if !series.contains_key(&key) && series.len() >= SERIES {
-            change(series.entry(labels.iter().map(|_| "other".to_owned()).collect()).or_default());
+            change(
+                series
+                    .entry(labels.iter().map(|_| "other".to_owned()).collect())
+                    .or_default(),
+            );
         } else {
             change(series.entry(key).or_default());
         }
@@ -185,7 +205,11 @@ impl Metrics {
         let mut text = String::new();
         for family in Family::ALL {
             let description = family.describe();
-            let shape = if description.shape == Shape::Counter { "counter" } else { "histogram" };
+            let shape = if description.shape == Shape::Counter {
+                "counter"
+            } else {
+                "histogram"
+            };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {} {}", description.name, description.help);
             let _ = writeln!(text, "# TYPE {} {shape}", description.name);
@@ -222,7 +246,10 @@ fn render_series(text: &mut String, description: &Description, values: &[String]
 }
 
 fn escape(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -239,7 +266,9 @@ mod tests {
         assert!(text.contains("# TYPE mizzen_sprite_operations_total counter"));
         assert!(text.contains("mizzen_sprite_operations_total{operation=\"create\",outcome=\"done\"} 2\n"));
         assert!(text.contains("mizzen_chain_execution_seconds_bucket{status=\"completed\",le=\"0.01\"} 0\n"));
-        assert!(text.contains("mizzen_chain_execution_seconds_bucket{status=\"completed\",le=\"0.025\"} 1\n"));
+        assert!(
+            text.contains("mizzen_chain_execution_seconds_bucket{status=\"completed\",le=\"0.025\"} 1\n")
+        );
         assert!(text.contains("mizzen_chain_execution_seconds_count{status=\"completed\"} 1\n"));
     }
 
@@ -247,11 +276,21 @@ mod tests {
     fn hostile_label_values_stay_bounded_and_escaped() {
         let metrics = Metrics::default();
         for number in 0..2_000 {
-            metrics.count(Family::SandboxCalls, &[&format!("p{number}\"\n{}", "x".repeat(500)), "done"]);
+            metrics.count(
+                Family::SandboxCalls,
+                &[&format!("p{number}\"\n{}", "x".repeat(500)), "done"],
+            );
         }
         let text = metrics.render();
-        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("mizzen_sandbox_calls_total{")).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("mizzen_sandbox_calls_total{"))
+            .collect();
         assert_eq!(lines.len(), SERIES + 1);
-        assert!(lines.iter().all(|line| line.len() < 200 && line.ends_with(|last: char| last.is_ascii_digit())));
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.len() < 200 && line.ends_with(|last: char| last.is_ascii_digit()))
+        );
     }
 }

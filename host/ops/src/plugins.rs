@@ -8,7 +8,12 @@ use serde_json::Value;
 impl Host {
     /// Every installed plugin, by name.
     pub fn list_plugins(&self) -> Vec<Value> {
-        self.registry.installed().plugins.values().map(|plugin| plugin.document.clone()).collect()
+        self.registry
+            .installed()
+            .plugins
+            .values()
+            .map(|plugin| plugin.document.clone())
+            .collect()
     }
 
     /// One plugin.
@@ -24,7 +29,11 @@ impl Host {
     /// Every tool, skill, store or pack, by id.
     pub fn list_provided(&self, kind: Kind) -> Vec<Value> {
         let installed = self.registry.installed();
-        let mut items: Vec<_> = installed.provided.iter().filter(|item| item.kind == kind).collect();
+        let mut items: Vec<_> = installed
+            .provided
+            .iter()
+            .filter(|item| item.kind == kind)
+            .collect();
         items.sort_by(|a, b| a.id.cmp(&b.id).then_with(|| a.version.cmp(&b.version)));
         items.into_iter().map(|item| item.document.clone()).collect()
     }

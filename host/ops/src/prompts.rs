@@ -12,7 +12,11 @@ const MAX_BYTES: u64 = PROMPT_MAX as u64 * 4;
 /// Fetches a prompt over HTTPS. The host's own client implements it, with its limits on time, redirects and addresses.
 pub trait FetchPrompt: Send + Sync + std::fmt::Debug {
     /// The text at `url`, at most `limit` bytes; an error in words for the caller.
-    fn fetch<'a>(&'a self, url: &'a str, limit: u64) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
+    fn fetch<'a>(
+        &'a self,
+        url: &'a str,
+        limit: u64,
+    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 }
 
 /// What is allowed.
@@ -34,22 +38,32 @@ impl Prompts {
             PromptReference::Https(url) => self.read_url(&url).await,
             PromptReference::Unsupported(uri) => {
                 let shown: String = uri.chars().take(64).collect();
-                Err(format!("{shown:?} cannot be read: only file:///… and https://… references are"))
+                Err(format!(
+                    "{shown:?} cannot be read: only file:///… and https://… references are"
+                ))
             }
         }
     }
 
     async fn read_file(&self, encoded: String) -> Result<String, String> {
         let Some(root) = self.root.clone() else {
-            return Err("file references are off; the operator can set prompts.root in mizzen.toml".to_owned());
+            return Err(
+                "file references are off; the operator can set prompts.root in mizzen.toml".to_owned(),
+            );
         };
         let reading = tokio::task::spawn_blocking(move || read_below(&root, &encoded));
-        reading.await.unwrap_or_else(|_| Err("the file cannot be read".to_owned()))
+        reading
+            .await
+            .unwrap_or_else(|_| Err("the file cannot be read".to_owned()))
     }
 
     async fn read_url(&self, url: &str) -> Result<String, String> {
         let host = host_of(url);
-        if !self.hosts.iter().any(|allowed| Some(allowed.as_str()) == host.as_deref()) {
+        if !self
+            .hosts
+            .iter()
+            .any(|allowed| Some(allowed.as_str()) == host.as_deref())
+        {
             return Err(format!(
                 "https references to {} are off; the operator can add the host to prompts.hosts in mizzen.toml",
                 host.as_deref().unwrap_or("this host")
@@ -70,14 +84,17 @@ fn host_of(url: &str) -> Option<String> {
         return None;
     }
     let host = authority.strip_suffix(":443").unwrap_or(authority);
-    let plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    let plain = host
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
     (plain && !host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
 /// Reads a file that really lies below the root: symbolic links and `..` are resolved before the comparison. Every refusal
 /// sounds the same, so that a caller cannot feel for files outside.
 fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
-    let refused = || "the file does not exist below the folder for prompts, or is not a text that fits".to_owned();
+    let refused =
+        || "the file does not exist below the folder for prompts, or is not a text that fits".to_owned();
     let decoded = percent_decode(encoded).ok_or_else(refused)?;
     let root = root.canonicalize().map_err(|_| refused())?;
     let path = Path::new(&decoded).canonicalize().map_err(|_| refused())?;
@@ -89,7 +106,11 @@ fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
         return Err(refused());
     }
     let text = std::fs::read_to_string(&path).map_err(|_| refused())?;
-    if text.chars().count() > PROMPT_MAX { Err(refused()) } else { Ok(text) }
+    if text.chars().count() > PROMPT_MAX {
+        Err(refused())
+    } else {
+        Ok(text)
+    }
 }
 
 fn percent_decode(text: &str) -> Option<String> {
@@ -117,9 +138,16 @@ mod tests {
         let prompts = Prompts::default();
         let file = prompts.read(PromptReference::File("/etc/hostname".into())).await;
         assert!(file.unwrap_err().contains("prompts.root"));
-        let https = prompts.read(PromptReference::Https("https://a.example/p".into())).await;
+        let https = prompts
+            .read(PromptReference::Https("https://a.example/p".into()))
+            .await;
         assert!(https.unwrap_err().contains("prompts.hosts"));
-        assert!(prompts.read(PromptReference::Unsupported("ftp://x".into())).await.is_err());
+        assert!(
+            prompts
+                .read(PromptReference::Unsupported("ftp://x".into()))
+                .await
+                .is_err()
+        );
     }
 
     #[tokio::test]
@@ -131,10 +159,22 @@ mod tests {
         std::fs::write(folder.path().join("secret"), "no").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), root.join("link")).unwrap();
         std::fs::write(root.join("long"), "x".repeat(PROMPT_MAX + 1)).unwrap();
-        let prompts = Prompts { root: Some(root.clone()), ..Prompts::default() };
+        let prompts = Prompts {
+            root: Some(root.clone()),
+            ..Prompts::default()
+        };
         let read = |name: &str| prompts.read(PromptReference::File(format!("{}/{name}", root.display())));
         assert_eq!(read("a%20b.md").await.as_deref(), Ok("be kind"));
-        for outside in ["../secret", "%2e%2e/secret", "link", "missing", "long", ".", "%00", "%zz"] {
+        for outside in [
+            "../secret",
+            "%2e%2e/secret",
+            "link",
+            "missing",
+            "long",
+            ".",
+            "%00",
+            "%zz",
+        ] {
             assert!(read(outside).await.is_err(), "{outside}");
         }
     }
@@ -158,7 +198,10 @@ mod tests {
             ..Prompts::default()
         };
         for url in ["https://a.example/p", "https://A.example:443/p"] {
-            assert!(prompts.read(PromptReference::Https(url.into())).await.is_ok(), "{url}");
+            assert!(
+                prompts.read(PromptReference::Https(url.into())).await.is_ok(),
+                "{url}"
+            );
         }
         for url in [
             "https://b.example/p",
@@ -168,7 +211,10 @@ mod tests {
             "https://a.example:8443/p",
             "https://",
         ] {
-            assert!(prompts.read(PromptReference::Https(url.into())).await.is_err(), "{url}");
+            assert!(
+                prompts.read(PromptReference::Https(url.into())).await.is_err(),
+                "{url}"
+            );
         }
     }
 }

@@ -89,20 +89,39 @@ impl Registry {
 impl Installed {
     /// Finds what performs a capability: the tool or skill that its reference names, or the only one with the capability's
     /// name.
-    pub fn resolve(&self, capability: &str, reference: Option<(&str, Option<&semver::VersionReq>)>) -> Result<&Provided, Unresolved> {
-        let unresolved = |reason: String| Unresolved { capability: capability.to_owned(), reason };
-        let callable = || self.provided.iter().filter(|item| matches!(item.kind, Kind::Tool | Kind::Skill));
+    pub fn resolve(
+        &self,
+        capability: &str,
+        reference: Option<(&str, Option<&semver::VersionReq>)>,
+    ) -> Result<&Provided, Unresolved> {
+        let unresolved = |reason: String| Unresolved {
+            capability: capability.to_owned(),
+            reason,
+        };
+        let callable = || {
+            self.provided
+                .iter()
+                .filter(|item| matches!(item.kind, Kind::Tool | Kind::Skill))
+        };
         if let Some((id, versions)) = reference {
             let newest = callable()
-                .filter(|item| item.id == id && versions.is_none_or(|versions| versions.matches(&item.version)))
+                .filter(|item| {
+                    item.id == id && versions.is_none_or(|versions| versions.matches(&item.version))
+                })
                 .max_by(|a, b| a.version.cmp_precedence(&b.version));
             return newest.ok_or_else(|| {
                 let versions = versions.map_or_else(String::new, |versions| format!("@{versions}"));
-                unresolved(format!("no installed plugin provides {id}{versions}; install one that does"))
+                unresolved(format!(
+                    "no installed plugin provides {id}{versions}; install one that does"
+                ))
             });
         }
         let mut named: Vec<&Provided> = callable()
-            .filter(|item| item.id.rsplit_once('.').is_some_and(|(_, name)| name == capability))
+            .filter(|item| {
+                item.id
+                    .rsplit_once('.')
+                    .is_some_and(|(_, name)| name == capability)
+            })
             .collect();
         // Two versions of one tool are one tool: the newest serves.
         named.sort_by(|a, b| a.id.cmp(&b.id).then_with(|| b.version.cmp_precedence(&a.version)));
@@ -149,18 +168,36 @@ mod tests {
         };
         let one = semver::VersionReq::parse("^1").unwrap();
         let three = semver::VersionReq::parse("^3").unwrap();
-        let check = |capability: &str, reference, expected: Result<(&str, &str), &str>| {
-            match (installed.resolve(capability, reference), expected) {
-                (Ok(found), Ok((id, version))) => {
-                    assert_eq!((found.id.as_str(), found.version.to_string().as_str()), (id, version));
-                }
-                (Err(unresolved), Err(part)) => assert!(unresolved.reason.contains(part), "{}", unresolved.reason),
-                (found, expected) => panic!("{capability}: {found:?}, expected {expected:?}"),
+        let check = |capability: &str, reference, expected: Result<(&str, &str), &str>| match (
+            installed.resolve(capability, reference),
+            expected,
+        ) {
+            (Ok(found), Ok((id, version))) => {
+                assert_eq!(
+                    (found.id.as_str(), found.version.to_string().as_str()),
+                    (id, version)
+                );
             }
+            (Err(unresolved), Err(part)) => {
+                assert!(unresolved.reason.contains(part), "{}", unresolved.reason)
+            }
+            (found, expected) => panic!("{capability}: {found:?}, expected {expected:?}"),
         };
-        check("x", Some(("acme.dev.generate_code", Some(&one))), Ok(("acme.dev.generate_code", "1.10.0")));
-        check("x", Some(("acme.dev.generate_code", Some(&three))), Err("generate_code@^3"));
-        check("x", Some(("acme.dev.generate_code", None)), Ok(("acme.dev.generate_code", "2.0.0")));
+        check(
+            "x",
+            Some(("acme.dev.generate_code", Some(&one))),
+            Ok(("acme.dev.generate_code", "1.10.0")),
+        );
+        check(
+            "x",
+            Some(("acme.dev.generate_code", Some(&three))),
+            Err("generate_code@^3"),
+        );
+        check(
+            "x",
+            Some(("acme.dev.generate_code", None)),
+            Ok(("acme.dev.generate_code", "2.0.0")),
+        );
         check("generate_code", None, Ok(("acme.dev.generate_code", "2.0.0")));
         check("review", None, Err("several tools"));
         check("govern", None, Err("no installed tool"));

@@ -11,8 +11,12 @@ use mizzen_store::{NewSprite, SpriteRecord};
 
 /// Reads a sprite that this host stored.
 pub(crate) fn from_record(record: &SpriteRecord) -> Result<Sprite, Fault> {
-    Sprite::parse(&stored(&record.document)?)
-        .map_err(|problems| Fault::Internal(format!("the stored sprite {} is not valid: {problems}", record.id)))
+    Sprite::parse(&stored(&record.document)?).map_err(|problems| {
+        Fault::Internal(format!(
+            "the stored sprite {} is not valid: {problems}",
+            record.id
+        ))
+    })
 }
 
 /// The store's form of a sprite.
@@ -25,7 +29,11 @@ pub(crate) fn to_record(sprite: &Sprite, now_ms: i64) -> NewSprite {
         role: body.role.map(|role| role.as_str().to_owned()),
         fingerprint: sprite.fingerprint.to_string(),
         tags: sprite.metadata.tags.clone(),
-        capabilities: body.capabilities.iter().map(|capability| capability.name.clone()).collect(),
+        capabilities: body
+            .capabilities
+            .iter()
+            .map(|capability| capability.name.clone())
+            .collect(),
         document: sprite.to_json().to_compact(),
         at: now_ms,
     }
@@ -34,8 +42,14 @@ pub(crate) fn to_record(sprite: &Sprite, now_ms: i64) -> NewSprite {
 impl Host {
     /// Reads what a client sent and puts the text of a referenced prompt in its place.
     pub(crate) async fn read_draft(&self, document: &Json) -> Result<SpriteDraft, Refusal> {
-        let invalid = |problems| Refusal::Invalid { document: "sprite", problems };
+        let invalid = |problems| Refusal::Invalid {
+            document: "sprite",
+            problems,
+        };
         let mut draft = SpriteDraft::parse(document).map_err(invalid)?;
+        mizzen_engine::admit_sprite(&draft.body)
+            .into_result()
+            .map_err(invalid)?;
         if let Some(reference) = system_prompt_reference(&draft.body.system_prompt) {
             draft.body.system_prompt = self.prompts.read(reference).await.map_err(|reason| {
                 let mut problems = Problems::new();

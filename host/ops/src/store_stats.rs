@@ -31,7 +31,11 @@ impl Host {
             failed_commits: stats.failed_commits(),
             writes: stats.writes(),
             seconds: seconds(stats.micros()),
-            buckets: COMMIT_BUCKETS.iter().map(|bound| seconds(*bound)).zip(stats.buckets()).collect(),
+            buckets: COMMIT_BUCKETS
+                .iter()
+                .map(|bound| seconds(*bound))
+                .zip(stats.buckets())
+                .collect(),
             poisoned: self.store.is_poisoned(),
         }
     }

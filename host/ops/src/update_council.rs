@@ -22,7 +22,11 @@ impl Host {
         force: Force,
     ) -> Result<Document, OpError> {
         for _ in 0..ATTEMPTS {
-            let record = self.store.council(id).await?.ok_or(Refusal::CouncilNotFound(id))?;
+            let record = self
+                .store
+                .council(id)
+                .await?
+                .ok_or(Refusal::CouncilNotFound(id))?;
             if_match.check(record.revision)?;
             let before = from_record(&record)?;
             let checked = self.read_council(document).await?;
@@ -42,10 +46,21 @@ impl Host {
             if force == Force::Yes {
                 audit.detail = "{\"force\":true}".to_owned();
             }
-            let change = CouncilChange { from: record.revision, audit };
-            match self.store.update_council(to_record(&council, self.now_ms()), change).await {
+            let change = CouncilChange {
+                from: record.revision,
+                audit,
+            };
+            match self
+                .store
+                .update_council(to_record(&council, self.now_ms()), change)
+                .await
+            {
                 Ok(revision) => {
-                    return Ok(Document { id, revision, json: council.to_json().to_compact() });
+                    return Ok(Document {
+                        id,
+                        revision,
+                        json: council.to_json().to_compact(),
+                    });
                 }
                 Err(WriteError::Refused(CouncilRefused::Changed(_))) => {}
                 Err(error) => return Err(council_refused(id, &domain, error)),
@@ -57,18 +72,29 @@ impl Host {
 
 /// A protected sprite that the change takes out of the council or out of one of its chains.
 fn unprotected(before: &Council, after: &Council) -> Option<Uuid> {
-    let protected = before.sprites.iter().filter(|sprite| sprite.body.protected == Some(true));
-    protected.map(|sprite| sprite.id).find(|sprite| {
-        let is_out = after.sprite(*sprite).is_none();
-        let loses_step = before.chains.iter().any(|chain| {
-            let steps = |council: &Council| {
-                council.chain(chain.id).map_or(0, |chain| {
-                    chain.body.steps.iter().filter(|step| step.sprite_id == *sprite).count()
-                })
-            };
-            // A chain that goes as a whole bypasses nobody; one that stays must keep the steps of its protected sprites.
-            after.chain(chain.id).is_some() && steps(after) < steps(before)
-        });
-        is_out || loses_step
-    }).map(|sprite| sprite.uuid())
+    let protected = before
+        .sprites
+        .iter()
+        .filter(|sprite| sprite.body.protected == Some(true));
+    protected
+        .map(|sprite| sprite.id)
+        .find(|sprite| {
+            let is_out = after.sprite(*sprite).is_none();
+            let loses_step = before.chains.iter().any(|chain| {
+                let steps = |council: &Council| {
+                    council.chain(chain.id).map_or(0, |chain| {
+                        chain
+                            .body
+                            .steps
+                            .iter()
+                            .filter(|step| step.sprite_id == *sprite)
+                            .count()
+                    })
+                };
+                // A chain that goes as a whole bypasses nobody; one that stays must keep the steps of its protected sprites.
+                after.chain(chain.id).is_some() && steps(after) < steps(before)
+            });
+            is_out || loses_step
+        })
+        .map(|sprite| sprite.uuid())
 }

@@ -33,8 +33,18 @@ impl Host {
                 from: record.revision,
                 audit: self.audit(caller, "update_sprite", id.to_string()),
             };
-            match self.store.update_sprite(to_record(&sprite, self.now_ms()), change).await {
-                Ok(revision) => return Ok(Document { id, revision, json: self.sprite_answer(&sprite) }),
+            match self
+                .store
+                .update_sprite(to_record(&sprite, self.now_ms()), change)
+                .await
+            {
+                Ok(revision) => {
+                    return Ok(Document {
+                        id,
+                        revision,
+                        json: self.sprite_answer(&sprite),
+                    });
+                }
                 Err(WriteError::Refused(SpriteRefused::Changed(_))) => {}
                 Err(error) => return Err(sprite_refused(id, error)),
             }
@@ -53,6 +63,10 @@ impl Host {
             return Err(Refusal::VersionNotGreater { is, asked }.into());
         }
         let created = current.metadata.created;
-        Ok(draft.resolve(Stamp { id: SpriteId::from(record.id), created, now: self.timestamp() }))
+        Ok(draft.resolve(Stamp {
+            id: SpriteId::from(record.id),
+            created,
+            now: self.timestamp(),
+        }))
     }
 }

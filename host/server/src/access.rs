@@ -34,22 +34,39 @@ pub(crate) async fn check(app: &App, grant: Grant, ask: &Ask<'_>) -> Result<Call
         return Ok(caller);
     }
     app.host.metrics.count(Family::AccessRefusals, &["forbidden"]);
-    let refusal = AccessRefusal { action: ask.route.operation, outcome: "denied", missing: Some(grant) };
+    let refusal = AccessRefusal {
+        action: ask.route.operation,
+        outcome: "denied",
+        missing: Some(grant),
+    };
     app.host.record_access_refusal(&caller, &refusal).await;
-    let message = format!("this key does not have the grant {grant}; make one with `mizzen key api new --grant {grant}`");
+    let message = format!(
+        "this key does not have the grant {grant}; make one with `mizzen key api new --grant {grant}`"
+    );
     Err(Problem::new(Code::Forbidden, message).with("missing_grant", grant.as_str()))
 }
 
 /// Strangers are audited up to a rate; beyond it they are only counted, so that they cannot fill the disk.
 async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
-    let name = ask.peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+    let name = ask
+        .peer
+        .map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
     if let Err(seconds) = app.strangers.take(&name, Instant::now()) {
         app.host.metrics.count(Family::AccessRefusals, &["rate_limited"]);
-        return Problem::new(Code::RateLimited, "too many requests without a working key").retry_after(seconds);
+        return Problem::new(Code::RateLimited, "too many requests without a working key")
+            .retry_after(seconds);
     }
-    app.host.metrics.count(Family::AccessRefusals, &["unauthenticated"]);
-    let refusal = AccessRefusal { action: ask.route.operation, outcome: "unauthenticated", missing: None };
-    app.host.record_access_refusal(&Caller::anonymous(ask.request_id), &refusal).await;
+    app.host
+        .metrics
+        .count(Family::AccessRefusals, &["unauthenticated"]);
+    let refusal = AccessRefusal {
+        action: ask.route.operation,
+        outcome: "unauthenticated",
+        missing: None,
+    };
+    app.host
+        .record_access_refusal(&Caller::anonymous(ask.request_id), &refusal)
+        .await;
     Problem::new(
         Code::Unauthenticated,
         format!("{reason}; send a key as `Authorization: Bearer …` (make one with `mizzen key api new`)"),
@@ -61,7 +78,13 @@ fn token(headers: &HeaderMap) -> Option<&str> {
         // Anything that is not a bearer token is a token that does not work, not a missing one.
         let text = value.to_str().unwrap_or_default();
         let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
-        return Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" });
+        return Some(if scheme.eq_ignore_ascii_case("bearer") {
+            token.trim()
+        } else {
+            ""
+        });
     }
-    headers.get("x-api-key").map(|value| value.to_str().unwrap_or_default())
+    headers
+        .get("x-api-key")
+        .map(|value| value.to_str().unwrap_or_default())
 }

@@ -15,10 +15,21 @@ const DRAIN: usize = 16 << 20;
 pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String, Problem> {
     let refused = |what: &str| {
         let expected = spec.types.join(", ");
-        Problem::new(Code::UnsupportedMediaType, format!("the content type is {what}; this route takes {expected}"))
-            .with("supported", spec.types.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        Problem::new(
+            Code::UnsupportedMediaType,
+            format!("the content type is {what}; this route takes {expected}"),
+        )
+        .with(
+            "supported",
+            spec.types
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>(),
+        )
     };
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Err(refused("missing")) };
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return Err(refused("missing"));
+    };
     let text: String = value.to_str().unwrap_or_default().chars().take(256).collect();
     let mut pieces = text.split(';').map(str::trim);
     let essence = pieces.next().unwrap_or_default().to_ascii_lowercase();
@@ -36,7 +47,12 @@ pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String,
 }
 
 /// Reads a body of at most `limit` bytes within `time`.
-pub(crate) async fn read(body: Body, limit: usize, time: Duration, headers: &HeaderMap) -> Result<Bytes, Problem> {
+pub(crate) async fn read(
+    body: Body,
+    limit: usize,
+    time: Duration,
+    headers: &HeaderMap,
+) -> Result<Bytes, Problem> {
     let declared = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
@@ -53,7 +69,11 @@ pub(crate) async fn read(body: Body, limit: usize, time: Duration, headers: &Hea
 
 async fn collect(mut body: Body, limit: usize, declared: Option<usize>) -> Result<Bytes, Problem> {
     let too_large = || {
-        Problem::new(Code::PayloadTooLarge, format!("the body is larger than {limit} bytes")).with("limit", limit)
+        Problem::new(
+            Code::PayloadTooLarge,
+            format!("the body is larger than {limit} bytes"),
+        )
+        .with("limit", limit)
     };
     let mut bytes = Vec::with_capacity(declared.unwrap_or(0).min(limit));
     let mut seen = 0_usize;
@@ -74,7 +94,11 @@ async fn collect(mut body: Body, limit: usize, declared: Option<usize>) -> Resul
             bytes.extend_from_slice(&data);
         }
     }
-    if over { Err(too_large()) } else { Ok(Bytes::from(bytes)) }
+    if over {
+        Err(too_large())
+    } else {
+        Ok(Bytes::from(bytes))
+    }
 }
 
 /// Decodes `%xx` and `+` of a query; none when it is not UTF-8 or an escape is broken.

@@ -5,8 +5,7 @@ use crate::problem::{Code, Problem, etag};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use mizzen_model::json::{Json, Limits};
-use mizzen_model::problem::Problems;
-use mizzen_ops::{Caller, Document, Documents, IdempotencyKey, IfMatch, Refusal};
+use mizzen_ops::{Caller, Document, Documents, IdempotencyKey, IfMatch};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -35,20 +34,32 @@ const DEPTH: usize = 96;
 impl Call {
     /// A parameter of the path.
     pub fn segment(&self, name: &str) -> &str {
-        self.path.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
+        self.path
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value.as_str())
     }
 
     /// A parameter of the path that is an id.
     pub fn id(&self, name: &str) -> Result<Uuid, Problem> {
         let text = self.segment(name);
-        mizzen_model::id::SpriteId::parse(text).map(|id| id.uuid()).map_err(|error| {
-            Problem::new(Code::ValidationError, format!("the {name} in the path is {error}")).with("parameter", name)
-        })
+        mizzen_model::id::SpriteId::parse(text)
+            .map(|id| id.uuid())
+            .map_err(|error| {
+                Problem::new(
+                    Code::ValidationError,
+                    format!("the {name} in the path is {error}"),
+                )
+                .with("parameter", name)
+            })
     }
 
     /// A parameter of the query.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.query
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// A flag of the query: `true` or `false`.
@@ -62,15 +73,23 @@ impl Call {
 
     /// A whole number of the query between two bounds.
     pub fn number(&self, name: &str, bounds: (usize, usize), default: usize) -> Result<usize, Problem> {
-        let Some(text) = self.parameter(name) else { return Ok(default) };
+        let Some(text) = self.parameter(name) else {
+            return Ok(default);
+        };
         let (least, most) = bounds;
         // Digits alone: `+5` and ` 5` are not numbers here.
-        let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten();
+        let number = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| text.parse::<usize>().ok())
+            .flatten();
         match number {
             Some(number) if (least..=most).contains(&number) => Ok(number),
-            Some(_) | None => {
-                Err(invalid_parameter(name, text, &format!("a whole number from {least} to {most}")))
-            }
+            Some(_) | None => Err(invalid_parameter(
+                name,
+                text,
+                &format!("a whole number from {least} to {most}"),
+            )),
         }
     }
 
@@ -88,22 +107,32 @@ impl Call {
 
     /// The caller's `Idempotency-Key` with the digest of the body.
     pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Problem> {
-        let Some(value) = self.headers.get("idempotency-key") else { return Ok(None) };
+        let Some(value) = self.headers.get("idempotency-key") else {
+            return Ok(None);
+        };
         let key = value.to_str().unwrap_or_default();
         if key.is_empty() || key.len() > 255 {
-            return Err(Problem::new(Code::ValidationError, "Idempotency-Key must have 1 to 255 visible characters")
-                .with("parameter", "Idempotency-Key"));
+            return Err(Problem::new(
+                Code::ValidationError,
+                "Idempotency-Key must have 1 to 255 visible characters",
+            )
+            .with("parameter", "Idempotency-Key"));
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.media_type.as_bytes());
         hasher.update(&[0]);
         hasher.update(&self.body);
-        Ok(Some(IdempotencyKey { key: key.to_owned(), body_digest: *hasher.finalize().as_bytes() }))
+        Ok(Some(IdempotencyKey {
+            key: key.to_owned(),
+            body_digest: *hasher.finalize().as_bytes(),
+        }))
     }
 
     /// What `If-Match` asks for.
     pub fn if_match(&self) -> IfMatch {
-        let Some(value) = self.headers.get(header::IF_MATCH) else { return IfMatch::Any };
+        let Some(value) = self.headers.get(header::IF_MATCH) else {
+            return IfMatch::Any;
+        };
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
             return IfMatch::Any;
@@ -118,10 +147,13 @@ impl Call {
 }
 
 /// The media type of JSON.
-pub const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 
 fn limits() -> Limits {
-    Limits { depth: DEPTH, ..Limits::default() }
+    Limits {
+        depth: DEPTH,
+        ..Limits::default()
+    }
 }
 
 fn malformed(message: String) -> Problem {
@@ -129,21 +161,21 @@ fn malformed(message: String) -> Problem {
 }
 
 fn yaml(body: &[u8]) -> Result<Json, Problem> {
-    let text = std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
+    let text =
+        std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
     mizzen_model::yaml::parse(text, limits())
         .map(|tape| tape.root().to_json())
         .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))
 }
 
 /// A parameter that is not what it must be.
-pub fn invalid_parameter(name: &str, value: &str, expected: &str) -> Problem {
+pub(crate) fn invalid_parameter(name: &str, value: &str, expected: &str) -> Problem {
     let shown: String = value.chars().take(64).collect();
-    Problem::new(Code::ValidationError, format!("{name} must be {expected}, not {shown:?}")).with("parameter", name)
-}
-
-/// A refusal for a document's mistakes.
-pub fn invalid(document: &'static str, problems: Problems) -> Problem {
-    Refusal::Invalid { document, problems }.into()
+    Problem::new(
+        Code::ValidationError,
+        format!("{name} must be {expected}, not {shown:?}"),
+    )
+    .with("parameter", name)
 }
 
 /// A successful answer.
@@ -162,7 +194,11 @@ impl Reply {
     pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        Self { status, headers, body: body.into() }
+        Self {
+            status,
+            headers,
+            body: body.into(),
+        }
     }
 
     /// 200 with JSON text.
@@ -172,7 +208,11 @@ impl Reply {
 
     /// 204.
     pub fn no_content() -> Self {
-        Self { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Body::empty() }
+        Self {
+            status: StatusCode::NO_CONTENT,
+            headers: HeaderMap::new(),
+            body: Body::empty(),
+        }
     }
 
     /// A stored document, with its entity tag.
@@ -183,8 +223,13 @@ impl Reply {
 
     /// A page of documents, put together from their stored texts.
     pub fn page(name: &str, page: Documents) -> Self {
-        let next = page.next_cursor.map_or_else(|| "null".to_owned(), |cursor| format!("\"{cursor}\""));
-        Self::json(format!("{{\"{name}\":[{}],\"next_cursor\":{next}}}", page.items.join(",")))
+        let next = page
+            .next_cursor
+            .map_or_else(|| "null".to_owned(), |cursor| format!("\"{cursor}\""));
+        Self::json(format!(
+            "{{\"{name}\":[{}],\"next_cursor\":{next}}}",
+            page.items.join(",")
+        ))
     }
 
     /// Adds a header.

@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The header that carries the id of a request.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Who is at the other end of the connection; put into every request by the listener.
 #[derive(Debug, Clone, Copy)]
-pub struct Peer(pub SocketAddr);
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
-pub fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
+pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
     let mut paths: Vec<(&'static str, Vec<Route>)> = Vec::new();
     for route in routes {
         match paths.iter_mut().find(|(path, _)| *path == route.path) {
@@ -50,7 +50,10 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
     let method = request.method().clone();
     let path: String = request.uri().path().chars().take(256).collect();
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut trace = Trace { route: None, actor: String::new() };
+    let mut trace = Trace {
+        route: None,
+        actor: String::new(),
+    };
     let result = serve(&app, &methods, request, &request_id, &mut trace).await;
     let mut response = match result {
         Ok(reply) => render(reply),
@@ -59,15 +62,26 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
     if let Ok(value) = HeaderValue::from_str(&request_id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     allow_origin(&app, origin, &mut response);
     let status = response.status();
     let took = started.elapsed();
     let route = trace.route.as_ref().map_or("unknown", |route| route.path);
     // An unknown method is a client's free text: it gets one label.
-    let label = if trace.route.is_some() { method.as_str() } else { "other" };
-    app.host.metrics.count(Family::HttpRequests, &[route, label, status.as_str()]);
-    app.host.metrics.observe(Family::HttpSeconds, &[route, label], took.as_secs_f64());
+    let label = if trace.route.is_some() {
+        method.as_str()
+    } else {
+        "other"
+    };
+    app.host
+        .metrics
+        .count(Family::HttpRequests, &[route, label, status.as_str()]);
+    app.host
+        .metrics
+        .observe(Family::HttpSeconds, &[route, label], took.as_secs_f64());
     if let Some(operation) = trace.route.as_ref() {
         count_operation(&app, operation, status);
     }
@@ -92,14 +106,21 @@ async fn serve(
     let (mut parts, body) = request.into_parts();
     check_head(app, &parts)?;
     if methods.is_empty() {
-        return Err(Problem::new(Code::NotFound, "there is no such route; GET /openapi.json lists them all"));
+        return Err(Problem::new(
+            Code::NotFound,
+            "there is no such route; GET /openapi.json lists them all",
+        ));
     }
     if parts.method == Method::OPTIONS
         && let Some(reply) = preflight(app, methods, &parts)
     {
         return Ok(reply);
     }
-    let wanted = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
+    let wanted = if parts.method == Method::HEAD {
+        Method::GET
+    } else {
+        parts.method.clone()
+    };
     let Some(route) = methods.iter().find(|route| route.method == wanted) else {
         return Err(method_not_allowed(methods));
     };
@@ -112,10 +133,21 @@ async fn serve(
         None => (String::new(), axum::body::Bytes::new()),
         Some(spec) => {
             let media_type = body::media_type(spec, &parts.headers)?;
-            (media_type, body::read(body, spec.limit, app.config.receive, &parts.headers).await?)
+            (
+                media_type,
+                body::read(body, spec.limit, app.config.receive, &parts.headers).await?,
+            )
         }
     };
-    let call = Call { app: Arc::clone(app), caller, path, query, headers: parts.headers, body, media_type };
+    let call = Call {
+        app: Arc::clone(app),
+        caller,
+        path,
+        query,
+        headers: parts.headers,
+        body,
+        media_type,
+    };
     // A task of its own: a client that goes away does not stop a write half-way, and a bug in a handler is a 500 and not the
     // end of the connection.
     let task = tokio::spawn((route.handler)(call));
@@ -127,19 +159,31 @@ async fn serve(
         }
         Err(_) => Err(Problem::new(
             Code::Timeout,
-            format!("the operation took longer than {} s; it may still finish", route.timeout.as_secs()),
+            format!(
+                "the operation took longer than {} s; it may still finish",
+                route.timeout.as_secs()
+            ),
         )),
     }
 }
 
 fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
-    let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let target = parts
+        .uri
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
     if target > app.config.target_chars {
-        let message = format!("the target has {target} characters; {} are allowed", app.config.target_chars);
+        let message = format!(
+            "the target has {target} characters; {} are allowed",
+            app.config.target_chars
+        );
         return Err(Problem::new(Code::UriTooLong, message));
     }
-    let bytes: usize =
-        parts.headers.iter().map(|(name, value)| name.as_str().len().saturating_add(value.len())).sum();
+    let bytes: usize = parts
+        .headers
+        .iter()
+        .map(|(name, value)| name.as_str().len().saturating_add(value.len()))
+        .sum();
     if bytes > app.config.header_bytes || parts.headers.len() > app.config.header_fields {
         let message = format!(
             "the header has {} fields and {bytes} bytes; {} fields and {} bytes are allowed",
@@ -173,26 +217,48 @@ async fn authorise(app: &App, route: &Route, parts: &Parts, request_id: &str) ->
         Access::Public => Ok(Caller::anonymous(request_id)),
         Access::Needs(grant) => {
             let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-            access::check(app, grant, &access::Ask { route, headers: &parts.headers, peer, request_id }).await
+            access::check(
+                app,
+                grant,
+                &access::Ask {
+                    route,
+                    headers: &parts.headers,
+                    peer,
+                    request_id,
+                },
+            )
+            .await
         }
     }
 }
 
 async fn path_parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
-    let parameters = parts
-        .extract::<RawPathParams>()
-        .await
-        .map_err(|_| Problem::new(Code::ValidationError, "the path is not valid percent-encoded UTF-8"))?;
-    Ok(parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    let parameters = parts.extract::<RawPathParams>().await.map_err(|_| {
+        Problem::new(
+            Code::ValidationError,
+            "the path is not valid percent-encoded UTF-8",
+        )
+    })?;
+    Ok(parameters
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect())
 }
 
 /// Reads the query. A parameter that the route does not know is a mistake: a misspelt filter must not return everything.
 fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, String)>, Problem> {
     let mut parameters: Vec<(String, String)> = Vec::new();
-    for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+    for pair in query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Some(name), Some(value)) = (body::percent_decode(name), body::percent_decode(value)) else {
-            return Err(Problem::new(Code::ValidationError, "the query is not valid percent-encoded UTF-8"));
+            return Err(Problem::new(
+                Code::ValidationError,
+                "the query is not valid percent-encoded UTF-8",
+            ));
         };
         let known = route
             .parameters
@@ -205,8 +271,16 @@ fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, S
                 .filter(|parameter| parameter.place == Place::Query)
                 .map(|parameter| parameter.name)
                 .collect();
-            let expected = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(invalid_parameter("the query parameter", &name, &format!("one that this route knows ({expected})")));
+            let expected = if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            };
+            return Err(invalid_parameter(
+                "the query parameter",
+                &name,
+                &format!("one that this route knows ({expected})"),
+            ));
         }
         if parameters.iter().any(|(seen, _)| *seen == name) {
             return Err(invalid_parameter("the query parameter", &name, "given once"));
@@ -231,11 +305,18 @@ fn render_problem(problem: Problem, request_id: &str) -> Response {
     if let Some(seconds) = problem.retry_after {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if let Some(allow) = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+    if let Some(allow) = problem
+        .allow
+        .as_deref()
+        .and_then(|allow| HeaderValue::from_str(allow).ok())
+    {
         headers.insert(header::ALLOW, allow);
     }
     if problem.code == Code::Unauthenticated {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"mizzen\""));
+        headers.insert(
+            header::WWW_AUTHENTICATE,
+            HeaderValue::from_static("Bearer realm=\"mizzen\""),
+        );
     }
     response
 }
@@ -256,7 +337,9 @@ fn count_operation(app: &App, route: &Route, status: StatusCode) {
 
 /// Cross-origin calls are off unless the operator names the origins.
 fn is_allowed_origin(app: &App, origin: Option<&HeaderValue>) -> bool {
-    let Some(origin) = origin.and_then(|origin| origin.to_str().ok()) else { return false };
+    let Some(origin) = origin.and_then(|origin| origin.to_str().ok()) else {
+        return false;
+    };
     app.config.cors_origins.iter().any(|allowed| allowed == origin)
 }
 

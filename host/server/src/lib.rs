@@ -31,5 +31,7 @@ pub use call::{Call, Reply};
 pub use config::{Config, TlsFiles};
 pub use listen::{ServeError, Server};
 pub use problem::{Code, Problem};
-pub use route::{Access, BodySpec, Parameter, Place, Route, Success};
+pub use route::{
+    Access, Answer, BodySpec, DOCUMENT_TIMEOUT, Handler, JSON_LIMIT, Parameter, Place, Route, Success,
+};
 pub use tls::TlsError;

@@ -48,13 +48,21 @@ pub enum ServeError {
 }
 
 /// A server that listens and does not serve yet.
-#[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
     config: Config,
     tls: Option<TlsAcceptor>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Server")
+            .field("url", &self.url())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Server {
@@ -66,7 +74,10 @@ impl Server {
         routes: Vec<Route>,
     ) -> Result<Self, ServeError> {
         if !address.ip().is_loopback() {
-            let has_key = host.has_live_key().await.map_err(|fault| ServeError::Store(fault.to_string()))?;
+            let has_key = host
+                .has_live_key()
+                .await
+                .map_err(|fault| ServeError::Store(fault.to_string()))?;
             if !has_key {
                 return Err(ServeError::NoKeys(address));
             }
@@ -76,7 +87,13 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(bound)?;
         let address = listener.local_addr().map_err(bound)?;
         let app = Arc::new(App::new(host, config.clone(), &routes));
-        Ok(Self { listener, address, router: dispatch::router(app, routes), config, tls })
+        Ok(Self {
+            listener,
+            address,
+            router: dispatch::router(app, routes),
+            config,
+            tls,
+        })
     }
 
     /// The address, with the port that was chosen for port 0.
@@ -130,7 +147,10 @@ impl Server {
             });
         }
         drop(self.listener);
-        if tokio::time::timeout(self.config.grace, graceful.shutdown()).await.is_err() {
+        if tokio::time::timeout(self.config.grace, graceful.shutdown())
+            .await
+            .is_err()
+        {
             tracing::warn!("some requests did not finish within the grace period and were cut off");
         }
     }
@@ -181,13 +201,21 @@ impl Connection {
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { router, peer, builder, watcher, .. } = self;
+        let Self {
+            router,
+            peer,
+            builder,
+            watcher,
+            ..
+        } = self;
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request: Request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(Peer(peer));
             router.clone().oneshot(request)
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection = builder
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
         }

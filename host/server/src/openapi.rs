@@ -69,12 +69,17 @@ fn operation(route: &Route) -> Value {
         "summary": route.summary,
         "responses": responses(route),
     });
-    let Some(members) = operation.as_object_mut() else { return operation };
+    let Some(members) = operation.as_object_mut() else {
+        return operation;
+    };
     if !route.description.is_empty() {
         members.insert("description".to_owned(), route.description.into());
     }
     if !route.parameters.is_empty() {
-        members.insert("parameters".to_owned(), route.parameters.iter().map(parameter).collect());
+        members.insert(
+            "parameters".to_owned(),
+            route.parameters.iter().map(parameter).collect(),
+        );
     }
     if let Some(body) = &route.body {
         let content: Map<String, Value> = body
@@ -89,7 +94,10 @@ fn operation(route: &Route) -> Value {
                 ((*name).to_owned(), media)
             })
             .collect();
-        members.insert("requestBody".to_owned(), json!({"required": true, "content": content}));
+        members.insert(
+            "requestBody".to_owned(),
+            json!({"required": true, "content": content}),
+        );
     }
     if let Access::Needs(grant) = route.access {
         // The empty requirement: a loopback listener without keys asks for none.
@@ -133,9 +141,15 @@ fn responses(route: &Route) -> Value {
 
 fn headers(more: &[(&str, &str)]) -> Value {
     let mut headers = Map::new();
-    headers.insert("x-request-id".to_owned(), json!({"$ref": "#/components/headers/RequestId"}));
+    headers.insert(
+        "x-request-id".to_owned(),
+        json!({"$ref": "#/components/headers/RequestId"}),
+    );
     for (name, description) in more {
-        headers.insert((*name).to_owned(), json!({"description": description, "schema": {"type": "string"}}));
+        headers.insert(
+            (*name).to_owned(),
+            json!({"description": description, "schema": {"type": "string"}}),
+        );
     }
     headers.into()
 }
@@ -170,7 +184,10 @@ fn problem(route: &Route, status: u16, codes: &[Code]) -> Value {
                 "details": {},
                 "request_id": "req-3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
             });
-            (code.as_str().to_owned(), json!({"summary": code.about(), "value": example}))
+            (
+                code.as_str().to_owned(),
+                json!({"summary": code.about(), "value": example}),
+            )
         })
         .collect();
     let more: &[(&str, &str)] = match status {

@@ -192,7 +192,13 @@ pub struct Problem {
 impl Problem {
     /// An error without details.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Map::new(), retry_after: None, allow: None }
+        Self {
+            code,
+            message: message.into(),
+            details: Map::new(),
+            retry_after: None,
+            allow: None,
+        }
     }
 
     /// Adds a detail.
@@ -247,9 +253,12 @@ impl From<Refusal> for Problem {
                     0 | 1 => String::new(),
                     count => format!(" (and {} more)", count - 1),
                 };
-                Problem::new(Code::ValidationError, format!("the {document} is not valid: {first}{more}"))
-                    .with("errors", errors)
-                    .with("omitted", problems.omitted())
+                Problem::new(
+                    Code::ValidationError,
+                    format!("the {document} is not valid: {first}{more}"),
+                )
+                .with("errors", errors)
+                .with("omitted", problems.omitted())
             }
             Refusal::BadRequest(_) => Problem::new(Code::ValidationError, message),
             Refusal::SpriteNotFound(id) => {
@@ -271,15 +280,15 @@ impl From<Refusal> for Problem {
             Refusal::CouncilConflict { domain, council } => Problem::new(Code::CouncilConflict, message)
                 .with("domain", domain)
                 .with("council_id", council.to_string()),
-            Refusal::RuleDenied { rule_id, rule_name } => {
-                Problem::new(Code::RuleDenied, message).with("rule_id", rule_id).with("rule_name", rule_name)
-            }
-            Refusal::NameChanged { is, asked } => {
-                Problem::new(Code::NameConflict, message).with("current_name", is).with("name", asked)
-            }
-            Refusal::VersionNotGreater { is, asked } => {
-                Problem::new(Code::VersionConflict, message).with("current_version", is).with("version", asked)
-            }
+            Refusal::RuleDenied { rule_id, rule_name } => Problem::new(Code::RuleDenied, message)
+                .with("rule_id", rule_id)
+                .with("rule_name", rule_name),
+            Refusal::NameChanged { is, asked } => Problem::new(Code::NameConflict, message)
+                .with("current_name", is)
+                .with("name", asked),
+            Refusal::VersionNotGreater { is, asked } => Problem::new(Code::VersionConflict, message)
+                .with("current_version", is)
+                .with("version", asked),
             Refusal::Protected(id) => {
                 Problem::new(Code::ProtectedSprite, message).with("sprite_id", id.to_string())
             }
@@ -314,11 +323,14 @@ impl From<Fault> for Problem {
 impl Problem {
     /// A bug, without a word about it.
     pub fn internal() -> Self {
-        Problem::new(Code::InternalError, "something went wrong on our side; the request id finds it in the logs")
+        Problem::new(
+            Code::InternalError,
+            "something went wrong on our side; the request id finds it in the logs",
+        )
     }
 }
 
 /// The entity tag of a revision.
-pub fn etag(revision: u64) -> String {
+pub(crate) fn etag(revision: u64) -> String {
     format!("\"{revision}\"")
 }

@@ -38,7 +38,10 @@ impl RateLimit {
                 return Err(1);
             }
         }
-        let bucket = buckets.entry(name.to_owned()).or_insert(Bucket { tokens: self.burst, at: now });
+        let bucket = buckets.entry(name.to_owned()).or_insert(Bucket {
+            tokens: self.burst,
+            at: now,
+        });
         let tokens = self.filled(*bucket, now);
         *bucket = Bucket { tokens, at: now };
         if tokens >= 1.0 {

@@ -118,7 +118,13 @@ impl Route {
     /// Every code that the route may answer, in the order of their statuses.
     pub fn codes(&self) -> Vec<Code> {
         let mut codes = self.errors.clone();
-        codes.extend([Code::UriTooLong, Code::HeadersTooLarge, Code::InternalError, Code::Unavailable, Code::Timeout]);
+        codes.extend([
+            Code::UriTooLong,
+            Code::HeadersTooLarge,
+            Code::InternalError,
+            Code::Unavailable,
+            Code::Timeout,
+        ]);
         if let Access::Needs(_) = self.access {
             codes.extend([Code::Unauthenticated, Code::Forbidden, Code::RateLimited]);
         }
@@ -131,10 +137,18 @@ impl Route {
                 Code::UnsupportedMediaType,
             ]);
         }
-        if self.parameters.iter().any(|parameter| parameter.name == "Idempotency-Key") {
+        if self
+            .parameters
+            .iter()
+            .any(|parameter| parameter.name == "Idempotency-Key")
+        {
             codes.push(Code::IdempotencyKeyReused);
         }
-        if self.parameters.iter().any(|parameter| parameter.name == "If-Match") {
+        if self
+            .parameters
+            .iter()
+            .any(|parameter| parameter.name == "If-Match")
+        {
             codes.push(Code::PreconditionFailed);
         }
         if self.method != Method::GET {

@@ -26,7 +26,10 @@ pub enum TlsError {
 
 /// An acceptor that speaks TLS 1.2 and 1.3 and offers HTTP/2.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
-    let unusable = |path: &PathBuf, detail: String| TlsError::File { path: path.clone(), detail };
+    let unusable = |path: &PathBuf, detail: String| TlsError::File {
+        path: path.clone(),
+        detail,
+    };
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect)
         .map_err(|error| unusable(&files.certificate, error.to_string()))?;

@@ -8,7 +8,10 @@ use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
 pub(super) fn all() -> Value {
-    let documents = definitions(&[&SPRITE, &SPRITE_DRAFT, &COUNCIL, &COUNCIL_DRAFT], References::Components);
+    let documents = definitions(
+        &[&SPRITE, &SPRITE_DRAFT, &COUNCIL, &COUNCIL_DRAFT],
+        References::Components,
+    );
     let mut schemas: Map<String, Value> = documents
         .iter()
         // Tables nest a few levels, never beyond what the other library holds.
@@ -41,8 +44,10 @@ fn answer(mut sprite: Value) -> Value {
 
 /// An object with exactly these members, all required.
 fn object(members: &[(&str, Value)]) -> Value {
-    let properties: Map<String, Value> =
-        members.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    let properties: Map<String, Value> = members
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+        .collect();
     let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
@@ -76,10 +81,22 @@ fn envelopes() -> Vec<(&'static str, Value)> {
         (
             "Error",
             object(&[
-                ("code", json!({"type": "string", "description": "Stable; programs match it."})),
-                ("message", json!({"type": "string", "description": "For a person."})),
-                ("details", json!({"type": "object", "description": "For a program; depends on the code."})),
-                ("request_id", json!({"type": "string", "pattern": REQUEST_ID_PATTERN})),
+                (
+                    "code",
+                    json!({"type": "string", "description": "Stable; programs match it."}),
+                ),
+                (
+                    "message",
+                    json!({"type": "string", "description": "For a person."}),
+                ),
+                (
+                    "details",
+                    json!({"type": "object", "description": "For a program; depends on the code."}),
+                ),
+                (
+                    "request_id",
+                    json!({"type": "string", "pattern": REQUEST_ID_PATTERN}),
+                ),
             ]),
         ),
         (
@@ -106,8 +123,14 @@ fn envelopes() -> Vec<(&'static str, Value)> {
         ),
         ("SpritePage", page("sprites", "Sprite")),
         ("CouncilPage", page("councils", "Council")),
-        ("Plugin", json!({"type": "object", "description": "Manifest, digest, signatures, trust, grants, limits, provides."})),
-        ("Provided", json!({"type": "object", "description": "A tool, skill, store or pack with its schemas."})),
+        (
+            "Plugin",
+            json!({"type": "object", "description": "Manifest, digest, signatures, trust, grants, limits, provides."}),
+        ),
+        (
+            "Provided",
+            json!({"type": "object", "description": "A tool, skill, store or pack with its schemas."}),
+        ),
         ("PluginList", list("plugins", component("Plugin"))),
         ("ToolList", list("tools", component("Provided"))),
         ("SkillList", list("skills", component("Provided"))),

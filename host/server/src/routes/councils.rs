@@ -23,7 +23,13 @@ fn base() -> Route {
         access: Access::Needs(Grant::CouncilsRead),
         parameters: Vec::new(),
         body: None,
-        success: Success { status: 200, description: "", content: None, example: None, headers: &[] },
+        success: Success {
+            status: 200,
+            description: "",
+            content: None,
+            example: None,
+            headers: &[],
+        },
         errors: Vec::new(),
         timeout: DOCUMENT_TIMEOUT,
         handler: |call| Box::pin(list(call)),
@@ -31,7 +37,10 @@ fn base() -> Route {
 }
 
 fn id() -> Parameter {
-    Parameter { example: Some(json!(examples::COUNCIL_ID)), ..parameters::id("The council's id.") }
+    Parameter {
+        example: Some(json!(examples::COUNCIL_ID)),
+        ..parameters::id("The council's id.")
+    }
 }
 
 /// The routes.
@@ -56,8 +65,11 @@ pub fn routes() -> Vec<Route> {
         Code::CouncilConflict,
         Code::RuleDenied,
     ];
-    let update_errors =
-        write_errors.iter().copied().chain([Code::CouncilNotFound, Code::ProtectedSprite]).collect();
+    let update_errors = write_errors
+        .iter()
+        .copied()
+        .chain([Code::CouncilNotFound, Code::ProtectedSprite])
+        .collect();
     let domain = json!({"type": "string", "minLength": 1, "maxLength": 256});
     let mut list_parameters = vec![query("domain", "Only the council of this domain.", domain)];
     list_parameters.extend(parameters::page());
@@ -153,11 +165,22 @@ async fn create(call: Call) -> Result<Reply, Problem> {
 
 async fn list(call: Call) -> Result<Reply, Problem> {
     let domain = call.parameter("domain").map(str::to_owned);
-    if let Some(domain) = domain.as_deref().filter(|domain| domain.is_empty() || domain.chars().count() > 256) {
-        return Err(crate::call::invalid_parameter("domain", domain, "a text of 1 to 256 characters"));
+    if let Some(domain) = domain
+        .as_deref()
+        .filter(|domain| domain.is_empty() || domain.chars().count() > 256)
+    {
+        return Err(crate::call::invalid_parameter(
+            "domain",
+            domain,
+            "a text of 1 to 256 characters",
+        ));
     }
     let limit = call.number("limit", (1, PAGE_MAX), PAGE_DEFAULT)?;
-    let page = call.app.host.list_councils(domain, call.parameter("cursor"), limit).await?;
+    let page = call
+        .app
+        .host
+        .list_councils(domain, call.parameter("cursor"), limit)
+        .await?;
     Ok(Reply::page("councils", page))
 }
 
@@ -168,15 +191,24 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 
 async fn update(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    let force = if call.flag("force")? { Force::Yes } else { Force::No };
+    let force = if call.flag("force")? {
+        Force::Yes
+    } else {
+        Force::No
+    };
     let document = call.document()?;
     let host = &call.app.host;
-    let council = host.update_council(&call.caller, id, &document, call.if_match(), force).await?;
+    let council = host
+        .update_council(&call.caller, id, &document, call.if_match(), force)
+        .await?;
     Ok(Reply::document(StatusCode::OK, council))
 }
 
 async fn delete(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    call.app.host.delete_council(&call.caller, id, call.if_match()).await?;
+    call.app
+        .host
+        .delete_council(&call.caller, id, call.if_match())
+        .await?;
     Ok(Reply::no_content())
 }

@@ -79,7 +79,11 @@ pub fn routes() -> Vec<Route> {
             operation: "irisSchema",
             summary: "The JSON Schema of sprites, councils and chains",
             description: "Draft 2020-12; `oneOf` by `system_prompt`, `sprites` and `steps`.",
-            success: text("application/schema+json", json!({"type": "object"}), "The schema."),
+            success: text(
+                "application/schema+json",
+                json!({"type": "object"}),
+                "The schema.",
+            ),
             handler: |call| Box::pin(iris_schema(call)),
             ..base()
         },
@@ -88,8 +92,11 @@ pub fn routes() -> Vec<Route> {
 
 async fn health(call: Call) -> Result<Reply, Problem> {
     let health = call.app.host.health().await;
-    let checks: Map<String, Value> =
-        health.checks.iter().map(|(name, state)| ((*name).to_owned(), state.as_str().into())).collect();
+    let checks: Map<String, Value> = health
+        .checks
+        .iter()
+        .map(|(name, state)| ((*name).to_owned(), state.as_str().into()))
+        .collect();
     let body = json!({
         "status": health.status.as_str(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -106,7 +113,11 @@ async fn health(call: Call) -> Result<Reply, Problem> {
 }
 
 async fn metrics_text(call: Call) -> Result<Reply, Problem> {
-    Ok(Reply::new(StatusCode::OK, metrics::MEDIA_TYPE, metrics::render(&call.app.host)))
+    Ok(Reply::new(
+        StatusCode::OK,
+        metrics::MEDIA_TYPE,
+        metrics::render(&call.app.host),
+    ))
 }
 
 async fn openapi(call: Call) -> Result<Reply, Problem> {
@@ -124,5 +135,9 @@ async fn docs(_: Call) -> Result<Reply, Problem> {
 }
 
 async fn iris_schema(_: Call) -> Result<Reply, Problem> {
-    Ok(Reply::new(StatusCode::OK, "application/schema+json", mizzen_model::document::iris_schema().to_compact()))
+    Ok(Reply::new(
+        StatusCode::OK,
+        "application/schema+json",
+        mizzen_model::document::iris_schema().to_compact(),
+    ))
 }

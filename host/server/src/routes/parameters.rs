@@ -22,7 +22,13 @@ pub fn id(what: &'static str) -> Parameter {
 
 /// A parameter of the query.
 pub fn query(name: &'static str, description: &'static str, schema: Value) -> Parameter {
-    Parameter { name, place: Place::Query, description, schema, example: None }
+    Parameter {
+        name,
+        place: Place::Query,
+        description,
+        schema,
+        example: None,
+    }
 }
 
 /// How many items, and from where.
@@ -30,8 +36,16 @@ pub fn page() -> Vec<Parameter> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT});
     let cursor = json!({"type": "string", "pattern": "^[0-9a-f]{48}$"});
     vec![
-        query("limit", "How many items a page holds at most. A page may hold fewer; it is the last one when it has no next_cursor.", limit),
-        query("cursor", "next_cursor of the page before, with the same filter.", cursor),
+        query(
+            "limit",
+            "How many items a page holds at most. A page may hold fewer; it is the last one when it has no next_cursor.",
+            limit,
+        ),
+        query(
+            "cursor",
+            "next_cursor of the page before, with the same filter.",
+            cursor,
+        ),
     ]
 }
 

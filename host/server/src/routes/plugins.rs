@@ -19,14 +19,26 @@ fn base() -> Route {
         access: Access::Needs(Grant::PluginsRead),
         parameters: Vec::new(),
         body: None,
-        success: Success { status: 200, description: "", content: None, example: None, headers: &[] },
+        success: Success {
+            status: 200,
+            description: "",
+            content: None,
+            example: None,
+            headers: &[],
+        },
         errors: Vec::new(),
         timeout: DOCUMENT_TIMEOUT,
         handler: |call| Box::pin(list(call)),
     }
 }
 
-fn listing(path: &'static str, operation: &'static str, summary: &'static str, schema: &'static str, handler: Handler) -> Route {
+fn listing(
+    path: &'static str,
+    operation: &'static str,
+    summary: &'static str,
+    schema: &'static str,
+    handler: Handler,
+) -> Route {
     Route {
         path,
         operation,
@@ -49,7 +61,13 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route {
             tag: "plugins",
-            ..listing("/v1/plugins", "listPlugins", "List the installed plugins", "PluginList", |call| Box::pin(list(call)))
+            ..listing(
+                "/v1/plugins",
+                "listPlugins",
+                "List the installed plugins",
+                "PluginList",
+                |call| Box::pin(list(call)),
+            )
         },
         Route {
             path: "/v1/plugins/{name}",
@@ -74,10 +92,30 @@ pub fn routes() -> Vec<Route> {
             handler: |call| Box::pin(get(call)),
             ..base()
         },
-        listing("/v1/tools", "listTools", "List the tools", "ToolList", |call| Box::pin(tools(call))),
-        listing("/v1/skills", "listSkills", "List the skills", "SkillList", |call| Box::pin(skills(call))),
-        listing("/v1/stores", "listStores", "List the stores", "StoreList", |call| Box::pin(stores(call))),
-        listing("/v1/packs", "listPacks", "List the governance packs", "PackList", |call| Box::pin(packs(call))),
+        listing("/v1/tools", "listTools", "List the tools", "ToolList", |call| {
+            Box::pin(tools(call))
+        }),
+        listing(
+            "/v1/skills",
+            "listSkills",
+            "List the skills",
+            "SkillList",
+            |call| Box::pin(skills(call)),
+        ),
+        listing(
+            "/v1/stores",
+            "listStores",
+            "List the stores",
+            "StoreList",
+            |call| Box::pin(stores(call)),
+        ),
+        listing(
+            "/v1/packs",
+            "listPacks",
+            "List the governance packs",
+            "PackList",
+            |call| Box::pin(packs(call)),
+        ),
     ]
 }
 

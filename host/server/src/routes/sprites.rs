@@ -34,7 +34,13 @@ fn base() -> Route {
         access: Access::Needs(Grant::SpritesRead),
         parameters: Vec::new(),
         body: None,
-        success: Success { status: 200, description: "", content: None, example: None, headers: &[] },
+        success: Success {
+            status: 200,
+            description: "",
+            content: None,
+            example: None,
+            headers: &[],
+        },
         errors: Vec::new(),
         timeout: DOCUMENT_TIMEOUT,
         handler: |call| Box::pin(list(call)),
@@ -55,8 +61,16 @@ pub fn routes() -> Vec<Route> {
     let mut list_parameters = vec![
         query("name", "Only sprites of this name.", text(64)),
         query("tag", "Only sprites with this tag.", text(256)),
-        query("role", "Only sprites of this role.", json!({"type": "string", "enum": Role::NAMES})),
-        query("capability", "Only sprites with a capability of this name.", text(256)),
+        query(
+            "role",
+            "Only sprites of this role.",
+            json!({"type": "string", "enum": Role::NAMES}),
+        ),
+        query(
+            "capability",
+            "Only sprites with a capability of this name.",
+            text(256),
+        ),
     ];
     list_parameters.extend(parameters::page());
     vec![
@@ -167,14 +181,18 @@ async fn create(call: Call) -> Result<Reply, Problem> {
 
 async fn list(call: Call) -> Result<Reply, Problem> {
     let text = |name: &str, most: usize| match call.parameter(name) {
-        Some(value) if value.is_empty() || value.chars().count() > most => {
-            Err(crate::call::invalid_parameter(name, value, &format!("a text of 1 to {most} characters")))
-        }
+        Some(value) if value.is_empty() || value.chars().count() > most => Err(
+            crate::call::invalid_parameter(name, value, &format!("a text of 1 to {most} characters")),
+        ),
         value => Ok(value.map(str::to_owned)),
     };
     let role = call.parameter("role").map(str::to_owned);
     if let Some(role) = role.as_deref().filter(|role| !Role::NAMES.contains(role)) {
-        return Err(crate::call::invalid_parameter("role", role, &format!("one of {}", Role::NAMES.join(", "))));
+        return Err(crate::call::invalid_parameter(
+            "role",
+            role,
+            &format!("one of {}", Role::NAMES.join(", ")),
+        ));
     }
     let filter = SpriteFilter {
         name: text("name", 64)?,
@@ -183,7 +201,11 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         role,
     };
     let limit = call.number("limit", (1, PAGE_MAX), PAGE_DEFAULT)?;
-    let page = call.app.host.list_sprites(filter, call.parameter("cursor"), limit).await?;
+    let page = call
+        .app
+        .host
+        .list_sprites(filter, call.parameter("cursor"), limit)
+        .await?;
     Ok(Reply::page("sprites", page))
 }
 
@@ -196,14 +218,25 @@ async fn update(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
     let if_match = call.if_match();
     let document = call.document()?;
-    let sprite = call.app.host.update_sprite(&call.caller, id, &document, if_match).await?;
+    let sprite = call
+        .app
+        .host
+        .update_sprite(&call.caller, id, &document, if_match)
+        .await?;
     Ok(Reply::document(StatusCode::OK, sprite))
 }
 
 async fn delete(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    let force = if call.flag("force")? { Force::Yes } else { Force::No };
-    call.app.host.delete_sprite(&call.caller, id, call.if_match(), force).await?;
+    let force = if call.flag("force")? {
+        Force::Yes
+    } else {
+        Force::No
+    };
+    call.app
+        .host
+        .delete_sprite(&call.caller, id, call.if_match(), force)
+        .await?;
     Ok(Reply::no_content())
 }
 
