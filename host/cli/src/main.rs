@@ -4,6 +4,7 @@ mod data;
 mod home;
 mod logs;
 mod output;
+mod plugin_host;
 mod settings;
 mod verbs;
 mod workbench;

@@ -1,7 +1,9 @@
 //! `mizzen serve`.
 
 use crate::data::Data;
+use crate::home::Home;
 use crate::logs;
+use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use mizzen_ops::{Clock, Host, SystemClock};
@@ -9,13 +11,15 @@ use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The process ended because a commit failed and its outcome is unknown: start it again, it reads what is there.
 const EXIT_POISONED: u8 = 3;
+/// Read when no other is named and it is there.
+const USUAL_CONFIG: &str = "mizzen.toml";
 
 /// Serve the HTTP API
 #[derive(Debug, clap::Args)]
@@ -35,6 +39,8 @@ pub(crate) struct Serve {
     /// The host's configuration [default: mizzen.toml, when there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    home: Home,
 }
 
 impl Serve {
@@ -44,7 +50,8 @@ impl Serve {
         let listen = self.listen.as_deref().unwrap_or(settings.listen()).to_owned();
         let address = address(&listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(serve(address, self.data, settings))
+        let plugins = self.config.or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
+        runtime.block_on(serve(address, self.data, settings, Plugins { config: plugins, home: self.home }))
     }
 }
 
@@ -59,13 +66,22 @@ fn address(text: &str) -> Result<SocketAddr> {
         .with_context(|| format!("{text:?} stands for no address"))
 }
 
-async fn serve(address: SocketAddr, data: Data, settings: Settings) -> Result<ExitCode> {
+/// Where the plugins come from.
+struct Plugins {
+    config: Option<PathBuf>,
+    home: Home,
+}
+
+async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plugins) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     let lock = FolderLock::take(data.folder())?;
     let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
     let mut host = Host::new(store.clone());
     host.prompts = settings.prompts();
-    let server = Server::bind(address, Arc::new(host), settings.server()?, routes::all()).await?;
+    let host = Arc::new(host);
+    let plugins = PluginHost::start(plugins.config, plugins.home, data.folder(), &host, &store).await?;
+    tokio::spawn(watch(Arc::new(plugins), Arc::clone(&host)));
+    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
     let mut stdout = std::io::stdout();
@@ -85,6 +101,12 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings) -> Result<Ex
     }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+async fn watch(plugins: Arc<PluginHost>, host: Arc<Host>) {
+    if let Err(error) = plugins.watch(host).await {
+        tracing::error!("plugin folders are not watched: {error:#}");
+    }
 }
 
 struct Signals {
