@@ -1,5 +1,6 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
+mod diagnostic;
 mod output;
 mod verbs;
 

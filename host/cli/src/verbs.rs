@@ -1,5 +1,7 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod ir;
+
 use std::process::ExitCode;
 
 /// Runs signed WebAssembly plugins for governed agents, with exactly the authority that was signed and granted.
@@ -11,9 +13,13 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {}
+enum Verb {
+    Ir(ir::Ir),
+}
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    match arguments.verb {}
+    match arguments.verb {
+        Verb::Ir(verb) => verb.run(),
+    }
 }
