@@ -1,5 +1,6 @@
 //! How verbs speak to people and to scripts: exit codes, errors, JSON.
 
+use mizzen_catalog::LoadFailure;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -15,6 +16,22 @@ pub(crate) fn usage_error(error: &impl std::fmt::Display) -> ExitCode {
     ExitCode::from(EXIT_USAGE)
 }
 
+/// For whom a verb prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A person at a terminal.
+    Person,
+    /// A program: one JSON document on stdout.
+    Program,
+}
+
+impl From<bool> for Audience {
+    /// From the flag `--json`.
+    fn from(json: bool) -> Self {
+        if json { Self::Program } else { Self::Person }
+    }
+}
+
 /// Prints an error with its causes on stderr, one line each.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("error: {error}");
@@ -27,4 +44,17 @@ pub(crate) fn error(error: &anyhow::Error) {
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string_pretty(value)?);
     Ok(())
+}
+
+/// Prints why plugins are not loaded.
+pub(crate) fn load_failure(failure: &LoadFailure, audience: Audience) -> anyhow::Result<ExitCode> {
+    match audience {
+        Audience::Program => json(&serde_json::json!({ "ok": false, "errors": failure.errors }))?,
+        Audience::Person => {
+            for problem in &failure.errors {
+                eprintln!("error: {problem}");
+            }
+        }
+    }
+    Ok(ExitCode::from(EXIT_REFUSED))
 }

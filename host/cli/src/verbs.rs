@@ -1,6 +1,15 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod condition;
+mod db;
+mod demo;
 mod ir;
+mod key;
+mod plugin;
+mod plugins;
+mod serve;
+mod sprite;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -14,12 +23,40 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
+    /// Try a gate's or rule's condition
+    Condition(condition::Condition),
+    /// Show the whole story on the first-party plugins
+    Demo(demo::Demo),
+    /// Validate, convert, compare and draw IR documents
     Ir(ir::Ir),
+    /// Make and show keys: those that sign plugins, and those of API users
+    Key(key::Key),
+    /// Write, build, sign, check and run one plugin
+    Plugin(plugin::Plugin),
+    /// Install plugins on a host, and see what it would load
+    Plugins(plugins::Plugins),
+    /// Validate and fingerprint sprites
+    Sprite(sprite::Sprite),
+    /// Say whose plugins a host trusts
+    Trust(trust::Trust),
+    /// Back up, check and describe the database
+    Db(db::Db),
+    /// Serve the HTTP API
+    Serve(serve::Serve),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
+        Verb::Condition(verb) => verb.run(),
+        Verb::Demo(verb) => verb.run(),
         Verb::Ir(verb) => verb.run(),
+        Verb::Key(group) => group.run(),
+        Verb::Plugin(group) => group.run(),
+        Verb::Plugins(group) => group.run(),
+        Verb::Sprite(verb) => verb.run(),
+        Verb::Trust(group) => group.run(),
+        Verb::Db(group) => group.run(),
+        Verb::Serve(verb) => verb.run(),
     }
 }

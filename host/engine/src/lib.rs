@@ -1,18 +1,24 @@
 //! What happens, and in what order.
 //!
 //! Decisions are pure: [`Permit`] says what a call may touch, [`Profile`] what a host refuses anyway, [`Schema`] what
-//! fits. [`Outcome`] is how a call ended. Nothing here does IO.
+//! fits. [`Outcome`] is how a call ended. [`admit`] judges what a council says in languages of its own. Nothing here does IO.
 
 #![forbid(unsafe_code)]
 
+mod admission;
+pub mod condition;
+pub mod map;
 mod outcome;
 mod permit;
 mod profile;
 mod schema;
+mod tool_call;
 mod web;
 
+pub use admission::{admit, admit_sprite};
 pub use outcome::{CallReport, Deadline, LogLevel, LogLine, Outcome, ToolError, Trap, Usage};
 pub use permit::{Denied, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
+pub use tool_call::{Admission, CallPolicy, CallStage, Mode, Refused, Tool};
 pub use web::{UrlError, WebUrl};

@@ -2,7 +2,7 @@
 
 use crate::profile::{Profile, ProfileError};
 use mizzen_catalog::VerifiedPlugin;
-use mizzen_model::digest::Digest;
+use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
 use mizzen_model::permission::{Effective, HostPort, PermissionSet, Use};
 use mizzen_model::tool_spec::ToolSpec;
@@ -37,26 +37,26 @@ impl Permit {
     pub fn for_tool(plugin: &VerifiedPlugin, tool: &ToolSpec, profile: Profile) -> Result<Self, ProfileError> {
         profile.check(tool)?;
         Ok(Self {
-            plugin: plugin.digest().clone(),
-            tool: tool.id(),
-            authority: plugin.authority().narrowed(Arc::new(tool.permissions().clone())),
-            limits: plugin.limits_of(tool.name()),
+            plugin: plugin.digest(),
+            tool: tool.id().to_string(),
+            authority: plugin.effective().narrowed(Arc::new(tool.permissions().clone())),
+            limits: plugin.tool_limits(tool.name().as_str()),
         })
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
     pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
         Self {
-            plugin: plugin.digest().clone(),
+            plugin: plugin.digest(),
             tool: format!("{}#describe", plugin.name()),
-            authority: plugin.authority().narrowed(Arc::new(PermissionSet::default())),
+            authority: plugin.effective().narrowed(Arc::new(PermissionSet::default())),
             limits: plugin.limits(),
         }
     }
 
     /// The plugin that it was made for.
-    pub fn plugin_digest(&self) -> &Digest {
-        &self.plugin
+    pub fn plugin_digest(&self) -> Digest {
+        self.plugin
     }
 
     /// The id of the tool that it was made for.

@@ -32,7 +32,7 @@ impl Profile {
         match (self, tool.side_effects()) {
             (Self::Open, _) | (Self::Cleared, SideEffects::None | SideEffects::Read) => Ok(()),
             (Self::Cleared, effects @ (SideEffects::Write | SideEffects::External)) => {
-                Err(ProfileError { tool: tool.id(), side_effects: effects.to_string() })
+                Err(ProfileError { tool: tool.id().to_string(), side_effects: effects.as_str().to_owned() })
             }
         }
     }

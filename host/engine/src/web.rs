@@ -51,6 +51,15 @@ impl WebUrl {
         self.url.scheme() == "https"
     }
 
+    /// The host and, where it is not the scheme's own, the port, as a `Host` header has them.
+    pub fn authority(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        }
+    }
+
     /// The path and the query, as a request line has them.
     pub fn path_and_query(&self) -> String {
         match self.url.query() {

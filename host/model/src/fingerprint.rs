@@ -60,6 +60,20 @@ impl Fingerprint {
         }
     }
 
+    /// A fingerprint that was stored: the hash function and 64 lowercase hex digits.
+    pub fn from_parts(algorithm: FingerprintType, hash: &str) -> Option<Self> {
+        let fits = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        fits.then(|| Fingerprint {
+            algorithm: algorithm.as_str(),
+            hash: hash.to_owned(),
+        })
+    }
+
+    /// The hash function.
+    pub fn kind(&self) -> FingerprintType {
+        FingerprintType::parse(self.algorithm).unwrap_or_default()
+    }
+
     /// `blake3` or `sha256`.
     pub fn algorithm(&self) -> &'static str {
         self.algorithm

@@ -126,7 +126,7 @@ pub(crate) async fn execute(
 ) -> Result<Ended, CallFault> {
     let limits = *permit.limits();
     let started = Instant::now();
-    let mut end = started + limits.wall_clock;
+    let mut end = started + limits.wall_clock.get();
     let mut lineage = Vec::new();
     if let Request::Invoke(call) = &mut request {
         lineage = std::mem::take(&mut call.context.lineage);
@@ -139,8 +139,8 @@ pub(crate) async fn execute(
     let wall_clock = end.saturating_duration_since(started);
     let mut store = Store::new(&machine.engine, CallState::new(Terms { permit, lineage, end }, &plugin));
     store.limiter(|state| &mut state.limiter);
-    store.set_hostcall_fuel(usize::try_from(limits.output.max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX));
-    arm(&mut store, end, &machine, wall_clock, limits.cpu);
+    store.set_hostcall_fuel(usize::try_from(limits.output.get().max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX));
+    arm(&mut store, end, &machine, wall_clock, limits.cpu.get());
 
     // The epoch stops a guest that runs; this stops one that waits inside a host call.
     let finished = tokio::time::timeout_at(end.into(), perform(&mut store, &plugin, request, end)).await;
@@ -240,13 +240,13 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
         return Ok(Outcome::Deadline(deadline));
     }
     if error.downcast_ref::<HostCallsExhausted>().is_some() {
-        return Ok(Outcome::HostCallsExhausted { limit: limits.host_calls });
+        return Ok(Outcome::HostCallsExhausted { limit: u64::from(limits.host_calls) });
     }
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
-        return Err(CallFault::Busy(limits.wall_clock));
+        return Err(CallFault::Busy(limits.wall_clock.get()));
     }
     if state.limiter.denied() {
-        return Ok(Outcome::OutOfMemory { limit: limits.memory });
+        return Ok(Outcome::OutOfMemory { limit: limits.memory.get() });
     }
     let backtrace = error.downcast_ref::<WasmBacktrace>();
     let frames = backtrace.map(frames).unwrap_or_default();
@@ -265,7 +265,7 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
     // The guest had returned: its answer could not be read. wasmtime's error for "more than the allowance" is
     // private, so its text is what there is to go by; a test with a real guest holds it.
     if cause.contains("hostcall fuel") || cause.contains("fuel") {
-        return Ok(Outcome::OutputTooLarge { limit: limits.output });
+        return Ok(Outcome::OutputTooLarge { limit: limits.output.get() });
     }
     Ok(Outcome::BadOutput { reason: cause })
 }

@@ -1,10 +1,10 @@
-//! What a plugin says of itself, checked and turned into the model's own record.
+//! What a plugin says of itself.
 
 use crate::bindings::exports::mizzen::plugin::tool;
 use crate::bindings::mizzen::plugin::types;
 use crate::call::CallFault;
 use mizzen_engine::Outcome;
-use mizzen_model::tool_spec::ToolSpec;
+use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
 
 /// More tools than this are several plugins.
 const MAX_TOOLS: usize = 256;
@@ -24,12 +24,45 @@ pub enum DescribeError {
     /// Too many tools.
     #[error("it describes {0} tools; at most {MAX_TOOLS} are allowed")]
     TooMany(usize),
-    /// A tool that is not well described.
-    #[error("tool `{tool}`: {problem}")]
-    Tool {
-        /// The tool's name as described.
-        tool: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+}
+
+/// The guest's words in the model's shape. Nothing of it is believed yet: the catalog checks every field.
+pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolDraft>, DescribeError> {
+    if tools.len() > MAX_TOOLS {
+        return Err(DescribeError::TooMany(tools.len()));
+    }
+    Ok(tools.into_iter().map(draft).collect())
+}
+
+fn draft(tool: tool::Descriptor) -> ToolDraft {
+    let example = |example: tool::Example| ExampleDraft {
+        name: example.name,
+        input: example.input,
+        output: example.output,
+    };
+    ToolDraft {
+        name: tool.name,
+        namespace: tool.namespace,
+        version: tool.version,
+        description: tool.description,
+        input_schema: tool.input_schema,
+        output_schema: tool.output_schema,
+        side_effects: match tool.side_effects {
+            types::SideEffects::None => SideEffects::None,
+            types::SideEffects::Read => SideEffects::Read,
+            types::SideEffects::Write => SideEffects::Write,
+            types::SideEffects::External => SideEffects::External,
+        },
+        replay_policy: match tool.replay_policy {
+            types::ReplayPolicy::MustStub => ReplayPolicy::MustStub,
+            types::ReplayPolicy::FailLoud => ReplayPolicy::FailLoud,
+            types::ReplayPolicy::RecordedResult => ReplayPolicy::RecordedResult,
+        },
+        permissions: tool.permissions,
+        idempotency_key: tool.idempotency_key,
+        cost_estimate: tool.cost_estimate,
+        examples: tool.examples.into_iter().map(example).collect(),
+        tags: tool.tags,
+        deprecated: tool.deprecated,
+    }
 }

@@ -29,7 +29,7 @@ pub use call::{CallContext, CallFault, ToolCall};
 pub use describe::DescribeError;
 pub use machine::{Allocation, StartError};
 pub use plugin::{Plugin, PrepareError};
-pub use sandbox::Sandbox;
+pub use sandbox::{InUse, Sandbox};
 pub use services::{
     CallTool, HostNamed, Http, HttpRequest, HttpResponse, KeyPage, KeyValue, NestedCall, Pending, Secret, Services,
 };

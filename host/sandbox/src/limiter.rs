@@ -1,5 +1,6 @@
 //! What a guest may hold: linear memory, tables, instances. wasmtime asks before every growth.
 
+use mizzen_model::limits::Limits;
 use wasmtime::ResourceLimiter;
 
 /// The bounds of one call, and what it came to.
@@ -13,12 +14,11 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    pub(crate) fn new(memory_limit: u64, table_limit: u64, instance_limit: u64) -> Self {
-        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            memory_limit: size(memory_limit),
-            table_limit: size(table_limit),
-            instance_limit: size(instance_limit),
+            memory_limit: limits.memory.as_usize(),
+            table_limit: limits.table_elements as usize,
+            instance_limit: limits.instances as usize,
             memory_now: 0,
             peak: 0,
             denied: false,

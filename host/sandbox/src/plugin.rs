@@ -10,7 +10,7 @@ use crate::state::CallState;
 use crate::{Sandbox, closed, imports};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_engine::{CallReport, Permit};
-use mizzen_model::tool_spec::ToolSpec;
+use mizzen_model::tool_spec::ToolDraft;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wasmtime::component::{InstancePre, Linker};
@@ -64,11 +64,11 @@ impl Sandbox {
         let limits = verified.limits();
         if let Some(needs) = component.resources_required() {
             let memory = needs.max_initial_memory_size.unwrap_or(0).saturating_mul(64 << 10);
-            if needs.num_memories > 1 || memory > limits.memory.min(self.settings().max_memory) {
+            if needs.num_memories > 1 || memory > limits.memory.get().min(self.settings().max_memory) {
                 return Err(PrepareError::TooLarge(format!(
                     "it starts with {} linear memories of up to {memory} bytes; this host allows one of {} bytes. Build with a smaller --initial-memory or raise limits.memory in plugin.toml",
                     needs.num_memories,
-                    limits.memory.min(self.settings().max_memory),
+                    limits.memory.get().min(self.settings().max_memory),
                 )));
             }
             let table = needs.max_initial_table_size.unwrap_or(0);
@@ -80,7 +80,7 @@ impl Sandbox {
             }
         }
         let mut linker = Linker::<CallState>::new(engine);
-        let authority = verified.authority();
+        let authority = verified.effective();
         closed::link(&mut linker)
             .and_then(|()| imports::link(&mut linker, |kind| authority.touches(kind)))
             .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
@@ -118,8 +118,8 @@ impl Plugin {
     /// Asks the plugin for its tools, twice, in two fresh sandboxes: the answers must be the same.
     ///
     /// # Errors
-    /// When the guest traps, is stopped, describes something that is not a tool, or changes its mind.
-    pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+    /// When the guest traps, is stopped, or changes its mind.
+    pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         let first = self.described(permit()).await?;
         let second = self.described(permit()).await?;
         if first != second {
@@ -128,7 +128,7 @@ impl Plugin {
         Ok(first)
     }
 
-    async fn described(&self, permit: Permit) -> Result<Vec<ToolSpec>, DescribeError> {
+    async fn described(&self, permit: Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         let ended = self.run(permit, Request::DescribeTools).await?;
         match ended.answer {
             Ok(Answer::Tools(tools)) => descriptions(tools),
@@ -144,10 +144,10 @@ impl Plugin {
     pub async fn invoke(&self, permit: Permit, call: ToolCall) -> Result<CallReport, CallFault> {
         let limits = *permit.limits();
         let size = call.input.len() as u64;
-        if size > limits.input {
-            return Err(CallFault::InputTooLarge { size, limit: limits.input });
+        if size > limits.input.get() {
+            return Err(CallFault::InputTooLarge { size, limit: limits.input.get() });
         }
-        Ok(self.run(permit, Request::Invoke(call)).await?.into_report(limits.output))
+        Ok(self.run(permit, Request::Invoke(call)).await?.into_report(limits.output.get()))
     }
 
     async fn run(&self, permit: Permit, request: Request) -> Result<Ended, CallFault> {

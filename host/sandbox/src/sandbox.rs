@@ -17,6 +17,19 @@ pub struct Sandbox {
     guests: tokio::runtime::Handle,
 }
 
+/// What guests hold of the pool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InUse {
+    /// Live component instances.
+    pub instances: u64,
+    /// Live linear memories.
+    pub memories: usize,
+    /// Live tables.
+    pub tables: usize,
+    /// Live stacks.
+    pub stacks: usize,
+}
+
 impl Sandbox {
     /// Starts the engine, its ticker and the threads for guests.
     ///
@@ -38,6 +51,12 @@ impl Sandbox {
     /// How memory for guests is found.
     pub fn allocation(&self) -> Allocation {
         self.allocation
+    }
+
+    /// What guests hold at this moment; all zero when nobody is called. Without a pool there is nothing to count.
+    pub fn in_use(&self) -> InUse {
+        let Some(pool) = self.machine.engine.pooling_allocator_metrics() else { return InUse::default() };
+        InUse { instances: pool.component_instances(), memories: pool.memories(), tables: pool.tables(), stacks: pool.stacks() }
     }
 
     /// Runs a future on the guests' threads. Calls made inside of it need no hop between threads.

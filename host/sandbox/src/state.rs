@@ -48,7 +48,7 @@ impl CallState {
     pub(crate) fn new(terms: Terms, plugin: &Prepared) -> Self {
         let Terms { permit, lineage, end } = terms;
         let limits = permit.limits();
-        let log = Log::new(limits.log);
+        let log = Log::new(limits.log.get());
         let ambient = Ambient {
             clock: permit.check(&Use::Clock).is_ok(),
             random: permit.check(&Use::Random).is_ok(),
@@ -58,7 +58,7 @@ impl CallState {
         Self {
             wasi: closed::context(&log, ambient, &plugin.seed),
             table,
-            limiter: Limiter::new(limits.memory, limits.table_elements, limits.instances),
+            limiter: Limiter::new(limits),
             log,
             permit,
             services: Arc::clone(&plugin.services),
@@ -73,7 +73,7 @@ impl CallState {
     /// Every import of the contract counts itself before it does anything.
     pub(crate) fn count_host_call(&mut self) -> wasmtime::Result<()> {
         self.host_calls = self.host_calls.saturating_add(1);
-        if self.host_calls > self.permit.limits().host_calls {
+        if self.host_calls > u64::from(self.permit.limits().host_calls) {
             return Err(HostCallsExhausted.into());
         }
         Ok(())

@@ -1,0 +1,46 @@
+//! What this plugin does, for the next person who opens it.
+
+use mizzen_sdk::prelude::*;
+
+#[input]
+struct Greet {
+    /// Who to greet.
+    name: String,
+}
+
+#[output]
+struct Greeting {
+    text: String,
+}
+
+/// Greets somebody by name.
+#[tool(
+    side_effects = "none",
+    example(name = "greets Ada", input = { "name": "Ada" }, output = { "text": "Hello, Ada!" })
+)]
+fn greet(input: Greet) -> Result<Greeting, ToolError> {
+    let name = input.name.trim();
+    if name.is_empty() {
+        return Err(ToolError::invalid_input("/name", "nobody to greet"));
+    }
+    let text = format!("Hello, {name}!");
+    Ok(Greeting { text })
+}
+
+mizzen_sdk::export_plugin! { namespace: "hello", tools: [greet] }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declared_examples_hold() {
+        mizzen_sdk::testing::check_examples(plugin());
+    }
+
+    #[test]
+    fn nobody_is_not_greeted() {
+        let nobody = Greet { name: " ".into() };
+        assert!(greet(nobody).is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! Building a plugin into its signed package.
+
+use crate::{BuildError, Progress, Project, cargo, toolchain};
+use mizzen_catalog::component::Shape;
+use mizzen_catalog::files;
+use mizzen_catalog::key::{KeyId, SecretKey};
+use mizzen_catalog::package::{self, Digest, Package};
+use mizzen_catalog::signature;
+use mizzen_model::manifest::Manifest;
+use std::path::{Path, PathBuf};
+
+/// The largest component that is read back; the loader's own bound is lower.
+const MAX_COMPONENT: u64 = 256 * 1024 * 1024;
+/// A package is public: everybody may read it.
+const PACKAGE_MODE: u32 = 0o644;
+
+/// What to build and how.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildRequest<'a> {
+    /// The plugin's folder.
+    pub folder: &'a Path,
+    /// The key to sign with.
+    pub key: &'a SecretKey,
+    /// Where cargo keeps what it built; `guest` in the workspace's target folder when none is given. Never the folder
+    /// of the cargo that runs this program: that one is locked.
+    pub target_folder: Option<&'a Path>,
+    /// Where the package goes; `dist` in the plugin's folder when none is given.
+    pub output_folder: Option<&'a Path>,
+}
+
+/// A package that was built.
+#[derive(Debug, Clone)]
+pub struct BuiltPlugin {
+    /// The package.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The digest of what was signed.
+    pub digest: Digest,
+    /// The key that signed it.
+    pub key: KeyId,
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// What the component imports, in the order of the file.
+    pub imports: Vec<String>,
+    /// Whether the same package was there already.
+    pub unchanged: bool,
+}
+
+/// Builds, packages and signs a plugin. A second call without a change builds and writes nothing.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn build_plugin(
+    request: BuildRequest<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<BuiltPlugin, BuildError> {
+    let project = Project::open(request.folder, progress)?;
+    toolchain::ensure_target(project.folder(), progress)?;
+    let metadata = project.metadata();
+    let own_target_folder = metadata.target_directory.join("guest");
+    let target_folder = request.target_folder.unwrap_or(&own_target_folder);
+    progress(Progress::Building(project.manifest().name().as_str()));
+    let component = cargo::build(metadata, target_folder, progress)?;
+
+    progress(Progress::Packaging);
+    let component = files::read_bounded(&component, MAX_COMPONENT)?;
+    let unsigned = package::embed_manifest(&component, project.manifest_text())?;
+    // ed25519 signatures are deterministic: the same component, manifest and key make the same bytes.
+    let bytes = signature::sign(unsigned, request.key)?;
+    let path = match request.output_folder {
+        Some(folder) => folder.join(project.package_name()),
+        None => project.package_path(),
+    };
+    let size = bytes.len() as u64;
+    let unchanged = files::read_bounded(&path, size).is_ok_and(|existing| existing == bytes);
+    if !unchanged {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| BuildError::Folder {
+                act: "cannot create",
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        files::replace(&path, &bytes, PACKAGE_MODE)?;
+    }
+    let package = Package::parse(bytes)?;
+    let shape = Shape::read(package.component())?;
+    Ok(BuiltPlugin {
+        path,
+        size,
+        digest: package.digest(),
+        key: request.key.id(),
+        manifest: project.manifest().clone(),
+        imports: shape.imports.into_iter().map(|import| import.name).collect(),
+        unchanged,
+    })
+}

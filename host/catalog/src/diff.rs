@@ -1,0 +1,120 @@
+//! What an upgrade changes in the permissions that a plugin asks for.
+
+use mizzen_model::manifest::Manifest;
+use mizzen_model::permission::{Permission, PermissionSet};
+use serde::Serialize;
+use std::fmt;
+
+/// A permission and the author's reason for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The permission.
+    pub permission: Permission,
+    /// Why the author says it is needed.
+    pub reason: String,
+}
+
+/// The difference between what two versions ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PermissionDiff {
+    /// What the new version asks for and the old one did not cover.
+    pub added: Vec<Asked>,
+    /// What the old version asked for and the new one no longer covers.
+    pub removed: Vec<Asked>,
+    /// What both ask for.
+    pub kept: Vec<Asked>,
+}
+
+impl PermissionDiff {
+    /// From nothing, or from an installed version, to a new one.
+    pub fn between(old: Option<&Manifest>, new: &Manifest) -> Self {
+        let old_set = old.map(Manifest::permission_set).unwrap_or_default();
+        let new_set = new.permission_set();
+        let (kept, added) = asked(new).partition(|asked| old_set.covers(&asked.permission));
+        let removed = old
+            .into_iter()
+            .flat_map(asked)
+            .filter(|asked| !new_set.covers(&asked.permission))
+            .collect();
+        Self { added, removed, kept }
+    }
+
+    /// What is added and not yet granted: this needs the operator's approval.
+    pub fn needs_approval(&self, granted: &PermissionSet) -> Vec<&Asked> {
+        self.added
+            .iter()
+            .filter(|asked| !granted.covers(&asked.permission))
+            .collect()
+    }
+}
+
+fn asked(manifest: &Manifest) -> impl Iterator<Item = Asked> {
+    manifest.permissions().iter().map(|(permission, reason)| Asked {
+        permission: permission.clone(),
+        reason: reason.clone(),
+    })
+}
+
+/// One line for each permission: `+` is new, `-` is gone, a space is as before.
+impl fmt::Display for PermissionDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = [('+', &self.added), ('-', &self.removed), (' ', &self.kept)];
+        let mut all = lines
+            .iter()
+            .flat_map(|(sign, asked)| asked.iter().map(move |asked| (sign, asked)))
+            .peekable();
+        if all.peek().is_none() {
+            return f.write_str("  (no permissions)");
+        }
+        for (index, (sign, asked)) in all.enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{sign} {}  ({})", asked.permission, asked.reason)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(permissions: &[&str]) -> Manifest {
+        let lines: String = permissions
+            .iter()
+            .map(|permission| format!("\"{permission}\" = \"because\"\n"))
+            .collect();
+        Manifest::parse(&format!(
+            "[plugin]\nname = \"a\"\nversion = \"1.0.0\"\napi_version = \"1\"\nnamespaces = [\"a\"]\nprovides = [\"tool\"]\n[permissions]\n{lines}"
+        ))
+        .unwrap()
+    }
+
+    fn names(asked: &[Asked]) -> Vec<String> {
+        asked.iter().map(|asked| asked.permission.to_string()).collect()
+    }
+
+    #[test]
+    fn more_less_and_the_same_are_told_apart() {
+        let old = manifest(&["kv:*", "net:a.com", "clock"]);
+        let new = manifest(&["kv:read", "net:*.com", "clock"]);
+        let diff = PermissionDiff::between(Some(&old), &new);
+        assert_eq!(names(&diff.added), ["net:*.com"], "a wider scope is more");
+        assert_eq!(names(&diff.removed), ["kv:*"], "a narrower scope is less");
+        assert_eq!(names(&diff.kept), ["clock", "kv:read"]);
+        assert!(diff.to_string().contains("+ net:*.com  (because)"), "{diff}");
+    }
+
+    #[test]
+    fn what_was_granted_beforehand_needs_no_approval() {
+        let diff = PermissionDiff::between(None, &manifest(&["clock", "net:a.com"]));
+        let granted: PermissionSet = [Permission::parse("net:*").unwrap()].into_iter().collect();
+        let waiting: Vec<String> = diff
+            .needs_approval(&granted)
+            .iter()
+            .map(|asked| asked.permission.to_string())
+            .collect();
+        assert_eq!(waiting, ["clock"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading and writing files carefully: bounded, regular files only, never half written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The operating system said no.
+    #[error("cannot {act} {}: {source}", path.display())]
+    Io {
+        /// What was tried: `read`, `write`, ….
+        act: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A folder, a pipe or a device stands where a file was expected.
+    #[error("{} is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is larger than its kind may be.
+    #[error("{} has {size} bytes; at most {max} are read", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size: u64,
+        /// The bound.
+        max: u64,
+    },
+    /// The file is not text.
+    #[error("{} is not UTF-8 text", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl FileError {
+    pub(crate) fn io(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { act, path, source }
+    }
+
+    /// Whether the file is simply not there.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// Reads a regular file of at most `max` bytes.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
+    // Asked before opening: opening a pipe would wait for a writer.
+    let before = fs::metadata(path).map_err(FileError::io("read", path))?;
+    if !before.is_file() {
+        return Err(FileError::NotAFile {
+            path: path.to_owned(),
+        });
+    }
+    let file = File::open(path).map_err(FileError::io("read", path))?;
+    let size = file.metadata().map_err(FileError::io("read", path))?.len();
+    let too_large = |size| FileError::TooLarge {
+        path: path.to_owned(),
+        size,
+        max,
+    };
+    if size > max {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    // The file can grow while it is read.
+    file.take(max + 1)
+        .read_to_end(&mut bytes)
+        .map_err(FileError::io("read", path))?;
+    if bytes.len() as u64 > max {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
+
+/// Reads a text file of at most `max` bytes.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn read_text(path: &Path, max: u64) -> Result<String, FileError> {
+    String::from_utf8(read_bounded(path, max)?).map_err(|_| FileError::NotText {
+        path: path.to_owned(),
+    })
+}
+
+/// A name next to `path` that nobody else uses.
+fn beside(path: &Path) -> Result<PathBuf, FileError> {
+    let unlucky = |error: getrandom::Error| FileError::io("write", path)(io::Error::other(error.to_string()));
+    let number = getrandom::u64().map_err(unlucky)?;
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    Ok(path.with_file_name(format!(".{name}.{number:016x}.tmp")))
+}
+
+fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> Result<PathBuf, FileError> {
+    let temporary = beside(path)?;
+    // O_EXCL with the final mode: at no moment can another user read a secret or find a link in the way.
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&temporary)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+    match written {
+        Ok(()) => Ok(temporary),
+        Err(error) => {
+            let _ = fs::remove_file(&temporary);
+            Err(FileError::io("write", path)(error))
+        }
+    }
+}
+
+/// Replaces a file as one step: a reader sees the old or the new one, never a part.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let temporary = write_beside(path, bytes, mode)?;
+    fs::rename(&temporary, path).map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        FileError::io("write", path)(error)
+    })
+}
+
+/// Creates a file that must not exist yet, as one step.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let temporary = write_beside(path, bytes, mode)?;
+    // A link, unlike a rename, never replaces what is there.
+    let linked = fs::hard_link(&temporary, path).map_err(FileError::io("create", path));
+    let _ = fs::remove_file(&temporary);
+    linked
+}
+
+/// Creates a folder and those above it; a new one can be entered by its owner only.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn private_folder(path: &Path) -> Result<(), FileError> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(FileError::io("create", path))
+}

@@ -1,0 +1,92 @@
+//! What the operator grants: per plugin, or per namespace. Default: nothing.
+
+use mizzen_model::manifest::Manifest;
+use mizzen_model::namespace::{NamespacePattern, PluginName};
+use mizzen_model::permission::PermissionSet;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The grants of `mizzen.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Grants {
+    /// By the plugin's name.
+    pub plugin: BTreeMap<PluginName, PermissionSet>,
+    /// By a namespace that the plugin claims. Claims are exclusive and covered by trust, so this is as good as a name.
+    pub namespace: BTreeMap<NamespacePattern, PermissionSet>,
+}
+
+impl Grants {
+    /// Everything that is granted to a plugin.
+    pub fn to_plugin(&self, manifest: &Manifest) -> PermissionSet {
+        let by_name = self.plugin.get(manifest.name()).into_iter();
+        let by_namespace = self
+            .namespace
+            .iter()
+            .filter(|(pattern, _)| {
+                manifest
+                    .namespaces()
+                    .iter()
+                    .any(|claimed| pattern.matches(claimed))
+            })
+            .map(|(_, granted)| granted);
+        by_name
+            .chain(by_namespace)
+            .flat_map(PermissionSet::iter)
+            .cloned()
+            .collect()
+    }
+}
+
+/// Where grants come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GrantPolicy {
+    /// From the operator's list: a host.
+    Listed(Grants),
+    /// Whatever the plugin declares: an author who runs the own plugin, never a host.
+    AsDeclared,
+}
+
+impl GrantPolicy {
+    /// Everything that is granted to a plugin.
+    pub fn to_plugin(&self, manifest: &Manifest) -> PermissionSet {
+        match self {
+            Self::Listed(grants) => grants.to_plugin(manifest),
+            Self::AsDeclared => manifest.permission_set(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mizzen_model::permission::Permission;
+
+    #[test]
+    fn a_plugin_gets_what_its_name_and_its_namespaces_were_given() {
+        let manifest = Manifest::parse(
+            "[plugin]\nname = \"text\"\nversion = \"1.0.0\"\napi_version = \"1\"\nnamespaces = [\"acme.text\"]\nprovides = [\"tool\"]\n[permissions]\nclock = \"x\"\n",
+        )
+        .unwrap();
+        let set = |texts: &[&str]| -> PermissionSet {
+            texts
+                .iter()
+                .map(|text| Permission::parse(text).unwrap())
+                .collect()
+        };
+        let grants = Grants {
+            plugin: [
+                (PluginName::parse("text").unwrap(), set(&["kv:read"])),
+                (PluginName::parse("other").unwrap(), set(&["random"])),
+            ]
+            .into(),
+            namespace: [
+                (NamespacePattern::parse("acme.*").unwrap(), set(&["net:a.com"])),
+                (NamespacePattern::parse("acme").unwrap(), set(&["net:b.com"])),
+            ]
+            .into(),
+        };
+        assert_eq!(grants.to_plugin(&manifest), set(&["kv:read", "net:a.com"]));
+        assert!(Grants::default().to_plugin(&manifest).is_empty());
+        assert_eq!(GrantPolicy::AsDeclared.to_plugin(&manifest), set(&["clock"]));
+    }
+}

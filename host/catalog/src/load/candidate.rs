@@ -1,0 +1,292 @@
+//! One file on its way to being a verified plugin. Every stage reports what it finds and lets the next ones look, as
+//! far as they can, so that an author sees all problems at once.
+
+use super::{Sources, Terms};
+use crate::component::{Need, Shape};
+use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
+use crate::key::{KeyId, PublicKey};
+use crate::package::{Package, PackageError};
+use crate::trust::{Decision, Policy};
+use crate::verified::VerifiedPlugin;
+use mizzen_model::manifest::{API_VERSION_PATH, Manifest};
+use mizzen_model::namespace::Namespace;
+use mizzen_model::permission::PermissionSet;
+use semver::Version;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) struct Candidate {
+    file: PathBuf,
+    pub(super) subject: Subject,
+    pub(super) manifest: Option<Arc<Manifest>>,
+    package: Option<Package>,
+    signers: Option<Vec<PublicKey>>,
+    decision: Option<Decision>,
+    imports: Vec<String>,
+    granted: PermissionSet,
+    ceiling: mizzen_model::limits::Limits,
+    warnings: Vec<String>,
+    errors: Vec<PluginLoadError>,
+}
+
+impl Candidate {
+    pub(super) fn read(file: &Path, terms: &Terms) -> Self {
+        Self::of(file, Package::read(file, terms.max_package), terms)
+    }
+
+    pub(super) fn parse(file: &Path, bytes: Vec<u8>, terms: &Terms) -> Self {
+        Self::of(file, Package::parse(bytes), terms)
+    }
+
+    fn of(file: &Path, package: Result<Package, PackageError>, terms: &Terms) -> Self {
+        let mut candidate = Self {
+            file: file.to_owned(),
+            subject: Subject::of_file(file),
+            manifest: None,
+            package: None,
+            signers: None,
+            decision: None,
+            imports: Vec::new(),
+            granted: PermissionSet::default(),
+            ceiling: terms.ceiling,
+            warnings: Vec::new(),
+            errors: Vec::new(),
+        };
+        match package {
+            Ok(package) => {
+                candidate.read_manifest(&package);
+                candidate.check_signatures(&package);
+                candidate.check_component(&package, terms);
+                candidate.package = Some(package);
+            }
+            Err(PackageError::File(error)) => {
+                let help = "check the path and the file's mode; packages above the size limit are not read";
+                candidate.fail(Stage::Read, LoadCode::Unreadable, error.to_string(), help);
+            }
+            Err(error) => {
+                let help =
+                    "build the package again with `mizzen plugin build`, or get it again from where it came";
+                candidate.fail(Stage::Read, LoadCode::Package, error.to_string(), help);
+            }
+        }
+        candidate
+    }
+
+    fn fail(&mut self, stage: Stage, code: LoadCode, message: impl Into<String>, help: impl Into<String>) {
+        self.errors.push(self.subject.error(stage, code, message, help));
+    }
+
+    fn read_manifest(&mut self, package: &Package) {
+        match Manifest::parse(package.manifest_text()) {
+            Ok(manifest) => {
+                self.subject.plugin = Some(format!("{}@{}", manifest.name(), manifest.version()));
+                self.manifest = Some(Arc::new(manifest));
+            }
+            Err(problems) => {
+                for problem in problems.problems {
+                    let (stage, code) = if problem.path == API_VERSION_PATH {
+                        (Stage::ApiVersion, LoadCode::ApiVersion)
+                    } else {
+                        (Stage::Manifest, LoadCode::Manifest)
+                    };
+                    let place = format!("plugin.toml, line {}, column {}", problem.line, problem.column);
+                    let message = if problem.path.is_empty() {
+                        format!("{place}: {}", problem.message)
+                    } else {
+                        format!("{place}: {}: {}", problem.path, problem.message)
+                    };
+                    self.fail(stage, code, message, problem.help);
+                }
+            }
+        }
+    }
+
+    fn check_signatures(&mut self, package: &Package) {
+        match package.verify() {
+            Ok(signers) => self.signers = Some(signers),
+            Err(error) => {
+                let help = "get the package again, or sign it with `mizzen plugin sign FILE --key NAME`";
+                self.fail(Stage::Signature, LoadCode::Signature, error.to_string(), help);
+            }
+        }
+    }
+
+    fn check_component(&mut self, package: &Package, terms: &Terms) {
+        let shape = match Shape::read(package.component()) {
+            Ok(shape) => shape,
+            Err(error) => {
+                let help = "build the package again with `mizzen plugin build`";
+                return self.fail(Stage::Imports, LoadCode::Component, error.to_string(), help);
+            }
+        };
+        if let Some(manifest) = self.manifest.clone() {
+            self.granted = terms.grants.to_plugin(&manifest);
+            self.check_imports(&shape, &manifest);
+            self.check_provides(&shape, &manifest);
+        }
+        self.imports = shape.imports.into_iter().map(|import| import.name).collect();
+    }
+
+    fn check_imports(&mut self, shape: &Shape, manifest: &Manifest) {
+        let declared = manifest.permission_set();
+        let mut used = Vec::new();
+        for import in &shape.imports {
+            match import.need() {
+                Need::Nothing => {}
+                Need::Refused { reason } => {
+                    let message = format!(
+                        "the component imports {}, which is not offered",
+                        mizzen_model::namespace::shorten(&import.name)
+                    );
+                    self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, reason);
+                }
+                Need::Permission { kind, example } if declared.of_kind(kind).is_empty() => {
+                    let message = format!(
+                        "the component imports {}, which no declared permission covers",
+                        import.name
+                    );
+                    let help = format!(
+                        "add to plugin.toml:\n[permissions]\n\"{example}\" = \"why this plugin needs it\""
+                    );
+                    self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, help);
+                }
+                Need::Permission { kind, .. } => {
+                    used.push(kind);
+                    if !declared.overlaps(&self.granted, kind) {
+                        let lines: Vec<String> = declared
+                            .of_kind(kind)
+                            .iter()
+                            .map(|permission| format!("\"{permission}\""))
+                            .collect();
+                        let message = format!(
+                            "the component imports {}, and nothing that it needs for that is granted",
+                            import.name
+                        );
+                        let help = format!(
+                            "if you agree, add to mizzen.toml:\n[grants.plugin]\n{} = [{}]",
+                            manifest.name(),
+                            lines.join(", ")
+                        );
+                        self.fail(Stage::Imports, LoadCode::PermissionNotGranted, message, help);
+                    }
+                }
+            }
+        }
+        for permission in declared.iter() {
+            if !self.granted.covers(permission) {
+                self.warnings.push(format!(
+                    "`{permission}` is declared, but not granted in full: calls that need it will be denied"
+                ));
+            }
+        }
+    }
+
+    fn check_provides(&mut self, shape: &Shape, manifest: &Manifest) {
+        let (exported, unknown) = shape.provides();
+        for name in unknown {
+            let message = format!(
+                "the component exports {name}, which the contract does not have in a version that this host offers"
+            );
+            self.fail(
+                Stage::Provides,
+                LoadCode::ProvidesMismatch,
+                message,
+                "build it with the SDK of this host's contract, 1.0",
+            );
+        }
+        for kind in manifest.provides().difference(&exported) {
+            let message = format!(
+                "plugin.toml says that it provides `{kind}`, and the component does not export mizzen:plugin/{kind}"
+            );
+            self.fail(
+                Stage::Provides,
+                LoadCode::ProvidesMismatch,
+                message,
+                format!("remove \"{kind}\" from `provides`, or export it"),
+            );
+        }
+        for kind in exported.difference(manifest.provides()) {
+            let message = format!(
+                "the component exports mizzen:plugin/{kind}, and plugin.toml does not say that it provides `{kind}`"
+            );
+            self.fail(
+                Stage::Provides,
+                LoadCode::ProvidesMismatch,
+                message,
+                format!("add \"{kind}\" to `provides`"),
+            );
+        }
+    }
+
+    /// The trust stage, for packages whose signatures hold. Returns what `tofu` would remember.
+    pub(super) fn decide(&mut self, policy: &Policy, terms: &Terms) -> Vec<(Namespace, KeyId)> {
+        let (Some(manifest), Some(package), Some(signers)) = (&self.manifest, &self.package, &self.signers)
+        else {
+            return Vec::new();
+        };
+        match policy.decide(manifest.namespaces(), signers, &package.digest(), terms.now) {
+            Ok(decision) => {
+                let pins = decision.new_pins.clone();
+                self.decision = Some(decision);
+                pins
+            }
+            Err(refusals) => {
+                for refusal in refusals {
+                    self.fail(
+                        Stage::Trust,
+                        refusal.kind.code(),
+                        format!("refused: {}", refusal.message),
+                        refusal.help,
+                    );
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn is_disabled(&self, sources: &Sources) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| {
+            let named =
+                |version: Option<Version>| sources.disabled.contains(&(manifest.name().clone(), version));
+            named(None) || named(Some(manifest.version().clone()))
+        })
+    }
+
+    pub(super) fn sort_key(&self) -> (Option<(&str, &Version)>, &Path) {
+        (
+            self.manifest
+                .as_ref()
+                .map(|manifest| (manifest.name().as_str(), manifest.version())),
+            &self.file,
+        )
+    }
+
+    pub(super) fn finish(self) -> Result<VerifiedPlugin, Vec<PluginLoadError>> {
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let incomplete = self.subject.error(
+            Stage::Trust,
+            LoadCode::UntrustedKey,
+            "the package did not pass every stage",
+            "this is a fault of the host; report it",
+        );
+        let parts = (self.manifest, self.package, self.signers, self.decision);
+        let (Some(manifest), Some(package), Some(signers), Some(decision)) = parts else {
+            return Err(vec![incomplete]);
+        };
+        Ok(VerifiedPlugin {
+            file: self.file,
+            component: Arc::clone(package.unsigned()),
+            digest: package.digest(),
+            signers: signers.iter().map(PublicKey::id).collect(),
+            decision,
+            declared: Arc::new(manifest.permission_set()),
+            granted: Arc::new(self.granted),
+            manifest,
+            ceiling: self.ceiling,
+            imports: self.imports,
+            warnings: self.warnings,
+        })
+    }
+}

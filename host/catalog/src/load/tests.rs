@@ -1,0 +1,547 @@
+use super::*;
+use crate::fixture::{NOW, Plugin, TOOL, dev_terms, key};
+use crate::grants::Grants;
+use crate::trust::{Pins, TrustMode, TrustStore};
+use mizzen_model::permission::{Permission, PermissionSet};
+
+fn set_of(plugins: &[Plugin]) -> (tempfile::TempDir, Sources) {
+    let folder = tempfile::tempdir().unwrap();
+    for plugin in plugins {
+        plugin.write(folder.path());
+    }
+    let sources = Sources {
+        folders: vec![folder.path().to_owned()],
+        ..Sources::default()
+    };
+    (folder, sources)
+}
+
+fn codes(result: Result<LoadPlan, LoadFailure>) -> Vec<&'static str> {
+    match result {
+        Ok(_) => vec![],
+        Err(failure) => failure.errors.iter().map(|error| error.code.as_str()).collect(),
+    }
+}
+
+fn load(plugins: &[Plugin]) -> Result<LoadPlan, LoadFailure> {
+    let (_folder, sources) = set_of(plugins);
+    load_set(&sources, &dev_terms())
+}
+
+fn order_of(plan: &LoadPlan) -> Vec<String> {
+    plan.plugins()
+        .iter()
+        .map(|planned| planned.plugin().id())
+        .collect()
+}
+
+#[test]
+fn a_good_set_is_planned_in_its_order() {
+    let plan = load(&[
+        Plugin {
+            order: Some(9_000),
+            ..Plugin::new("aaa", &["aaa"])
+        },
+        Plugin {
+            order: Some(10),
+            ..Plugin::new("zzz", &["zzz"])
+        },
+        Plugin::new("nnn", &["nnn"]),
+        Plugin::new("mmm", &["mmm"]),
+    ])
+    .unwrap();
+    assert_eq!(
+        order_of(&plan),
+        ["zzz@1.0.0", "mmm@1.0.0", "nnn@1.0.0", "aaa@1.0.0"]
+    );
+}
+
+#[test]
+fn a_stated_order_collides_with_a_stated_one_and_not_with_the_default() {
+    let stated = |name, namespaces| Plugin {
+        order: Some(5_000),
+        ..Plugin::new(name, namespaces)
+    };
+    assert_eq!(
+        codes(load(&[stated("a", &["a"]), stated("b", &["b"])])),
+        ["order-collision"]
+    );
+    assert_eq!(
+        codes(load(&[
+            stated("a", &["a"]),
+            Plugin::new("b", &["b"]),
+            Plugin::new("c", &["c"])
+        ])),
+        [""; 0]
+    );
+}
+
+#[test]
+fn two_plugins_cannot_claim_one_namespace() {
+    let result = load(&[Plugin::new("a", &["acme", "x"]), Plugin::new("b", &["acme", "y"])]);
+    let failure = result.unwrap_err();
+    assert_eq!(failure.errors.len(), 1);
+    assert_eq!(failure.errors[0].code, LoadCode::NamespaceConflict);
+    assert!(failure.errors[0].message.contains("acme") && failure.errors[0].message.contains("a-1.0.0.wasm"));
+    assert_eq!(
+        codes(load(&[
+            Plugin::new("a", &["acme"]),
+            Plugin::new("b", &["acme.text"])
+        ])),
+        [""; 0]
+    );
+}
+
+#[test]
+fn two_versions_of_one_plugin_live_side_by_side_and_one_is_the_default() {
+    let version = |version| Plugin {
+        version,
+        order: Some(7),
+        ..Plugin::new("text", &["acme"])
+    };
+    let plugins = [version("1.2.0"), version("1.10.0"), version("2.0.0-rc.1")];
+    let (_folder, mut sources) = set_of(&plugins);
+    let defaults = |plan: &LoadPlan| -> Vec<String> {
+        plan.plugins()
+            .iter()
+            .filter(|planned| planned.is_default())
+            .map(|planned| planned.plugin().id())
+            .collect()
+    };
+    let plan = load_set(&sources, &dev_terms()).unwrap();
+    assert_eq!(defaults(&plan), ["text@1.10.0"], "the highest release");
+    assert_eq!(plan.find("text", None).unwrap().plugin().id(), "text@1.10.0");
+    assert_eq!(
+        plan.find("text", Some(&Version::new(1, 2, 0)))
+            .unwrap()
+            .plugin()
+            .id(),
+        "text@1.2.0"
+    );
+    let name = PluginName::parse("text").unwrap();
+    sources.defaults.insert(name.clone(), Version::new(1, 2, 0));
+    assert_eq!(
+        defaults(&load_set(&sources, &dev_terms()).unwrap()),
+        ["text@1.2.0"]
+    );
+    sources.defaults.insert(name, Version::new(9, 0, 0));
+    assert_eq!(codes(load_set(&sources, &dev_terms())), ["default-not-installed"]);
+}
+
+#[test]
+fn the_same_version_twice_is_refused_and_the_same_file_twice_is_one() {
+    let (folder, mut sources) = set_of(&[Plugin::new("a", &["a"])]);
+    let file = folder.path().join("a-1.0.0.wasm");
+    sources.files = vec![file.clone(), folder.path().join("./a-1.0.0.wasm")];
+    assert_eq!(load_set(&sources, &dev_terms()).unwrap().plugins().len(), 1);
+    std::fs::copy(&file, folder.path().join("copy.wasm")).unwrap();
+    assert_eq!(codes(load_set(&sources, &dev_terms())), ["duplicate-plugin"]);
+}
+
+#[test]
+fn all_problems_of_a_set_are_reported_together_with_plugin_stage_and_help() {
+    let (folder, sources) = set_of(&[
+        Plugin {
+            order: Some(1),
+            ..Plugin::new("a", &["acme"])
+        },
+        Plugin {
+            order: Some(1),
+            keys: &[9],
+            ..Plugin::new("b", &["acme"])
+        },
+        Plugin {
+            imports: &["mizzen:plugin/kv@1.0.0"],
+            provides: "\"tool\", \"pack\"",
+            ..Plugin::new("c", &["c"])
+        },
+        Plugin {
+            more: "[extra]\n",
+            ..Plugin::new("d", &["d"])
+        },
+        Plugin {
+            keys: &[],
+            ..Plugin::new("e", &["e"])
+        },
+    ]);
+    std::fs::write(folder.path().join("f.wasm"), b"nonsense").unwrap();
+    std::fs::write(folder.path().join("g.txt"), b"not looked at").unwrap();
+    let failure = load_set(&sources, &dev_terms()).unwrap_err();
+    let found: Vec<(Option<&str>, &str, &str)> = failure
+        .errors
+        .iter()
+        .map(|error| (error.plugin.as_deref(), error.stage.as_str(), error.code.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (None, "manifest", "manifest"),
+            (None, "read", "package"),
+            (Some("b@1.0.0"), "trust", "untrusted-key"),
+            (Some("b@1.0.0"), "namespaces", "namespace-conflict"),
+            (Some("b@1.0.0"), "order", "order-collision"),
+            (Some("c@1.0.0"), "imports", "import-not-permitted"),
+            (Some("c@1.0.0"), "provides", "provides-mismatch"),
+            (Some("e@1.0.0"), "signature", "signature"),
+        ]
+    );
+    assert!(
+        failure
+            .errors
+            .iter()
+            .all(|error| !error.help.is_empty() && error.file.is_some())
+    );
+    assert_eq!(
+        load_set(&sources, &dev_terms()).unwrap_err(),
+        failure,
+        "the same every time"
+    );
+}
+
+#[test]
+fn an_import_without_a_permission_names_the_line_to_add() {
+    for (imports, line) in [
+        (
+            &["mizzen:plugin/kv@1.0.0"][..],
+            "\"kv:read\" = \"why this plugin needs it\"",
+        ),
+        (
+            &["mizzen:plugin/http@1.0.0"],
+            "\"net:HOST\" = \"why this plugin needs it\"",
+        ),
+        (
+            &["mizzen:plugin/clock@1.0.0"],
+            "\"clock\" = \"why this plugin needs it\"",
+        ),
+    ] {
+        let failure = load(&[Plugin {
+            imports,
+            ..Plugin::new("a", &["a"])
+        }])
+        .unwrap_err();
+        assert_eq!(failure.errors.len(), 1);
+        assert_eq!(failure.errors[0].code, LoadCode::ImportNotPermitted);
+        assert!(
+            failure.errors[0].help.contains("[permissions]\n"),
+            "{}",
+            failure.errors[0].help
+        );
+        assert!(
+            failure.errors[0].help.contains(line),
+            "{}",
+            failure.errors[0].help
+        );
+    }
+    let covered = Plugin {
+        imports: &["mizzen:plugin/kv@1.0.0"],
+        permissions: &["kv:read"],
+        ..Plugin::new("a", &["a"])
+    };
+    assert_eq!(codes(load(&[covered])), [""; 0]);
+    let refused = Plugin {
+        imports: &["wasi:sockets/tcp@0.2.6"],
+        ..Plugin::new("a", &["a"])
+    };
+    assert_eq!(codes(load(&[refused])), ["import-not-permitted"]);
+}
+
+fn granting(texts: &[&str]) -> Terms {
+    let set: PermissionSet = texts
+        .iter()
+        .map(|text| Permission::parse(text).unwrap())
+        .collect();
+    let grants = Grants {
+        plugin: [(PluginName::parse("a").unwrap(), set)].into(),
+        ..Grants::default()
+    };
+    Terms {
+        grants: GrantPolicy::Listed(grants),
+        ..dev_terms()
+    }
+}
+
+#[test]
+fn an_import_that_is_not_granted_refuses_the_load_and_names_the_grant() {
+    let plugin = Plugin {
+        imports: &["mizzen:plugin/kv@1.0.0", "mizzen:plugin/http@1.0.0"],
+        permissions: &["kv:read", "kv:write", "net:api.example.com"],
+        ..Plugin::new("a", &["a"])
+    };
+    let (_folder, sources) = set_of(&[plugin]);
+    let failure = load_set(&sources, &granting(&[])).unwrap_err();
+    assert_eq!(
+        failure.errors.iter().map(|error| error.code).collect::<Vec<_>>(),
+        [LoadCode::PermissionNotGranted; 2]
+    );
+    assert!(
+        failure.errors[0]
+            .help
+            .contains("[grants.plugin]\na = [\"kv:read\", \"kv:write\"]"),
+        "{failure}"
+    );
+    assert_eq!(
+        codes(load_set(&sources, &granting(&["kv:read", "net:other.com"]))),
+        ["permission-not-granted"]
+    );
+    let plan = load_set(&sources, &granting(&["kv:read", "net:*.example.com", "clock"])).unwrap();
+    let plugin = plan.plugins()[0].plugin();
+    assert_eq!(plugin.warnings().len(), 1, "{:?}", plugin.warnings());
+    assert!(plugin.warnings()[0].contains("kv:write"));
+    use mizzen_model::permission::{Access, Use};
+    let effective = plugin.effective();
+    assert!(effective.allows(&Use::Kv(Access::Read)));
+    assert!(
+        !effective.allows(&Use::Kv(Access::Write)),
+        "declared and not granted"
+    );
+    assert!(!effective.allows(&Use::Clock), "granted and not declared");
+}
+
+#[test]
+fn what_is_provided_must_be_what_is_exported_both_ways() {
+    let plugin = |provides, exports| Plugin {
+        provides,
+        exports,
+        ..Plugin::new("a", &["a"])
+    };
+    assert_eq!(codes(load(&[plugin("\"tool\"", &[TOOL])])), [""; 0]);
+    assert_eq!(
+        codes(load(&[plugin("\"tool\", \"skill\"", &[TOOL])])),
+        ["provides-mismatch"]
+    );
+    assert_eq!(
+        codes(load(&[plugin("\"tool\"", &[TOOL, "mizzen:plugin/pack@1.0.0"])])),
+        ["provides-mismatch"]
+    );
+    assert_eq!(
+        codes(load(&[plugin("\"store\"", &[TOOL])])),
+        ["provides-mismatch"; 2]
+    );
+    assert_eq!(
+        codes(load(&[plugin("\"tool\"", &["mizzen:plugin/tool@2.0.0"])])),
+        ["provides-mismatch"; 2]
+    );
+}
+
+#[test]
+fn another_api_version_has_its_own_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = Plugin::new("a", &["a"]);
+    let manifest = plugin
+        .manifest()
+        .replace("api_version = \"1\"", "api_version = \"2\"");
+    let component = crate::fixture::component(plugin.imports, plugin.exports);
+    let bytes = crate::package::embed_manifest(&component, &manifest).unwrap();
+    let bytes = crate::signature::sign(bytes, &key(1)).unwrap();
+    let failure = verify_bytes(&folder.path().join("a.wasm"), bytes, &dev_terms()).unwrap_err();
+    assert_eq!(
+        (failure.errors[0].code, failure.errors[0].stage),
+        (LoadCode::ApiVersion, Stage::ApiVersion)
+    );
+}
+
+#[test]
+fn the_plan_hash_depends_on_files_trust_and_grants_and_on_nothing_else() {
+    let plugins = [
+        Plugin {
+            permissions: &["kv:read"],
+            ..Plugin::new("a", &["a"])
+        },
+        Plugin::new("b", &["b"]),
+    ];
+    let hash = |plugins: &[Plugin], terms: &Terms| {
+        let (_folder, sources) = set_of(plugins);
+        load_set(&sources, terms).unwrap().hash().to_owned()
+    };
+    let base = hash(&plugins, &granting(&["kv:read"]));
+    assert!(base.starts_with("blake3:") && base.len() == 71);
+    let reversed: Vec<Plugin> = plugins.iter().rev().cloned().collect();
+    assert_eq!(
+        hash(&reversed, &granting(&["kv:read"])),
+        base,
+        "another folder, another order of writing"
+    );
+    let later = Terms {
+        now: UnixTime(NOW.0 + 1_000),
+        ..granting(&["kv:read"])
+    };
+    assert_eq!(hash(&plugins, &later), base, "another time");
+    assert_ne!(
+        hash(&plugins, &granting(&["kv:read", "clock"])),
+        base,
+        "other grants"
+    );
+    assert_ne!(hash(&plugins[..1], &granting(&["kv:read"])), base, "other files");
+    let mut other_trust = granting(&["kv:read"]);
+    other_trust.policy.store = TrustStore::parse("[thresholds]\nzzz = 2\n").unwrap();
+    assert_ne!(hash(&plugins, &other_trust), base, "other trust");
+    let mut tighter = granting(&["kv:read"]);
+    tighter.ceiling.memory = mizzen_model::limits::ByteSize::mib(1);
+    assert_ne!(hash(&plugins, &tighter), base, "other limits");
+}
+
+#[test]
+fn tofu_pins_for_the_whole_set_at_once_and_only_when_it_passed() {
+    let tofu = || {
+        let policy = Policy {
+            mode: TrustMode::Tofu,
+            ..Policy::default()
+        };
+        Terms::new(policy, GrantPolicy::AsDeclared, NOW)
+    };
+    let good = [
+        Plugin {
+            keys: &[3],
+            ..Plugin::new("a", &["acme"])
+        },
+        Plugin {
+            keys: &[4],
+            ..Plugin::new("b", &["b"])
+        },
+    ];
+    let (_folder, sources) = set_of(&good);
+    let plan = load_set(&sources, &tofu()).unwrap();
+    assert_eq!(plan.new_pins().len(), 2);
+    let mut again = tofu();
+    again.policy.pins = plan.pins(Pins::default());
+    let second = load_set(&sources, &again).unwrap();
+    assert_eq!((second.new_pins().len(), second.hash()), (0, plan.hash()));
+    let changed = [Plugin {
+        keys: &[5],
+        ..Plugin::new("a", &["acme"])
+    }];
+    let (_folder, sources) = set_of(&changed);
+    assert_eq!(codes(load_set(&sources, &again)), ["key-changed"]);
+    let two_keys = [
+        Plugin {
+            keys: &[3],
+            ..Plugin::new("a", &["acme"])
+        },
+        Plugin {
+            keys: &[4],
+            version: "2.0.0",
+            ..Plugin::new("a", &["acme"])
+        },
+    ];
+    let (_folder, sources) = set_of(&two_keys);
+    assert_eq!(
+        codes(load_set(&sources, &tofu())),
+        ["key-changed"],
+        "the second version by another key"
+    );
+}
+
+#[test]
+fn disabled_plugins_are_not_loaded() {
+    let version = |version| Plugin {
+        version,
+        ..Plugin::new("a", &["acme"])
+    };
+    let (_folder, mut sources) = set_of(&[version("1.0.0"), version("2.0.0"), Plugin::new("b", &["acme"])]);
+    sources.disabled.insert((PluginName::parse("b").unwrap(), None));
+    sources
+        .disabled
+        .insert((PluginName::parse("a").unwrap(), Some(Version::new(2, 0, 0))));
+    assert_eq!(order_of(&load_set(&sources, &dev_terms()).unwrap()), ["a@1.0.0"]);
+}
+
+#[test]
+fn limits_are_the_authors_within_the_operators() {
+    let plugin = Plugin {
+        more: "[limits]\nmemory = \"128MiB\"\ncpu = \"1s\"\n[tools.count.limits]\ncpu = \"100ms\"\noutput = \"8MiB\"\n",
+        ..Plugin::new("a", &["a"])
+    };
+    let (_folder, sources) = set_of(&[plugin]);
+    let mut terms = dev_terms();
+    terms.ceiling.memory = mizzen_model::limits::ByteSize::mib(16);
+    let plan = load_set(&sources, &terms).unwrap();
+    let plugin = plan.plugins()[0].plugin();
+    assert_eq!(plugin.limits().memory.to_string(), "16MiB");
+    assert_eq!(plugin.limits().cpu.to_string(), "1s");
+    assert_eq!(plugin.tool_limits("count").cpu.to_string(), "100ms");
+    assert_eq!(
+        plugin.tool_limits("count").output,
+        plugin.limits().output,
+        "a tool can only narrow"
+    );
+    assert_eq!(plugin.tool_limits("other"), plugin.limits());
+}
+
+#[test]
+fn loading_is_proportional_to_the_number_of_plugins() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<&'static str> = (0..400)
+        .map(|n| &*Box::leak(format!("p{n}").into_boxed_str()))
+        .collect();
+    for name in &names {
+        Plugin::new(name, Box::leak(vec![*name].into_boxed_slice())).write(folder.path());
+    }
+    let time = |count: usize| {
+        let files = names
+            .iter()
+            .take(count)
+            .map(|name| folder.path().join(format!("{name}-1.0.0.wasm")))
+            .collect();
+        let sources = Sources {
+            files,
+            ..Sources::default()
+        };
+        // The best of a few: other work on the machine only ever adds.
+        (0..3)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                assert_eq!(load_set(&sources, &dev_terms()).unwrap().plugins().len(), count);
+                start.elapsed()
+            })
+            .min()
+            .unwrap()
+    };
+    let (few, many) = (time(20), time(400));
+    // Ten times the slack, for a busy machine; a quadratic load would be four hundred times as long.
+    assert!(many < few * 20 * 10, "20 plugins took {few:?}, 400 took {many:?}");
+}
+
+#[test]
+fn a_change_is_tried_without_touching_a_file() {
+    let (folder, sources) = set_of(&[Plugin::new("a", &["acme"]), Plugin::new("b", &["b"])]);
+    let old = folder.path().join("a-1.0.0.wasm");
+    let add = |plugin: Plugin| Some((folder.path().join("new.wasm"), plugin.package()));
+    let upgrade = Change {
+        add: add(Plugin {
+            version: "1.1.0",
+            ..Plugin::new("a", &["acme"])
+        }),
+        remove: vec![old],
+    };
+    assert_eq!(
+        order_of(&load_changed(&sources, &upgrade, &dev_terms()).unwrap()),
+        ["a@1.1.0", "b@1.0.0"]
+    );
+    let conflict = Change {
+        add: add(Plugin::new("c", &["acme"])),
+        remove: vec![],
+    };
+    assert_eq!(
+        codes(load_changed(&sources, &conflict, &dev_terms())),
+        ["namespace-conflict"]
+    );
+    assert_eq!(
+        order_of(&load_set(&sources, &dev_terms()).unwrap()),
+        ["a@1.0.0", "b@1.0.0"]
+    );
+}
+
+#[test]
+fn scanning_shows_what_is_installed_even_when_the_set_is_bad() {
+    let (folder, sources) = set_of(&[Plugin {
+        keys: &[],
+        ..Plugin::new("a", &["a"])
+    }]);
+    std::fs::write(folder.path().join("b.wasm"), b"x").unwrap();
+    let found = scan(&sources, MAX_PACKAGE);
+    let names: Vec<Option<&str>> = found
+        .iter()
+        .map(|found| found.manifest.as_ref().map(|manifest| manifest.name().as_str()))
+        .collect();
+    assert_eq!(names, [Some("a"), None]);
+}

@@ -1,0 +1,405 @@
+//! The last stage: entering what the plugins of a plan describe.
+//!
+//! The sandbox asks each plugin of a [`crate::LoadPlan`] to describe itself and hands over the answers, or the failures.
+//! This is pure: the same descriptions give the same registry or the same problems. What the schemas of a tool mean is
+//! checked by the engine before it hands over its [`Description`]; here only their shape is.
+
+mod resolve;
+
+pub use resolve::{Registry, ResolveError};
+
+use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
+use crate::load::PlannedPlugin;
+use crate::verified::VerifiedPlugin;
+use mizzen_model::limits::Limits;
+use mizzen_model::manifest::Provides;
+use mizzen_model::namespace::{Namespace, ToolId, shorten};
+use mizzen_model::permission::Effective;
+use mizzen_model::tool_spec::{ToolDraft, ToolSpec};
+use semver::Version;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// More things than one plugin may describe.
+const MAX_ITEMS: usize = 1_000;
+
+/// What one plugin answered when it was asked to describe itself.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// The plugin.
+    pub planned: PlannedPlugin,
+    /// What it has, or why it could not say.
+    pub outcome: Result<Described, Failure>,
+}
+
+/// Why a plugin could not be described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It does not compile.
+    Compile(String),
+    /// It trapped, ran out of a limit, or answered differently when it was asked again.
+    Describe(String),
+    /// A schema of one of its tools was refused.
+    Schema(String),
+    /// The operator's settings do not fit its schema.
+    Config(String),
+}
+
+/// What a plugin has, as it says; everything still hostile.
+#[derive(Debug, Clone, Default)]
+pub struct Described {
+    /// The tools.
+    pub tools: Vec<ToolDraft>,
+    /// Skills, stores and packs.
+    pub items: Vec<ItemDraft>,
+}
+
+/// A skill, store or pack, as far as it is entered here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemDraft {
+    /// What it is.
+    pub kind: Provides,
+    /// The full id: `namespace.name` for a skill or store, the pack's own id for a pack.
+    pub id: String,
+    /// Its version, for those that have one.
+    pub version: Option<String>,
+}
+
+/// A tool that can be called.
+#[derive(Debug, Clone)]
+pub struct RegisteredTool {
+    plugin: Arc<VerifiedPlugin>,
+    spec: Arc<ToolSpec>,
+    is_default: bool,
+}
+
+impl RegisteredTool {
+    /// The plugin that has it.
+    pub const fn plugin(&self) -> &Arc<VerifiedPlugin> {
+        &self.plugin
+    }
+
+    /// Its descriptor.
+    pub const fn spec(&self) -> &Arc<ToolSpec> {
+        &self.spec
+    }
+
+    /// Whether its plugin is the default version.
+    pub const fn is_default(&self) -> bool {
+        self.is_default
+    }
+
+    /// Declared ∩ granted ∩ asked.
+    pub fn effective(&self) -> Effective {
+        self.plugin
+            .effective()
+            .narrowed(Arc::new(self.spec.permissions().clone()))
+    }
+
+    /// The limits of a call.
+    pub fn limits(&self) -> Limits {
+        self.plugin.tool_limits(self.spec.name().as_str())
+    }
+}
+
+/// A skill, store or pack that was entered.
+#[derive(Debug, Clone)]
+pub struct RegisteredItem {
+    /// The plugin that has it.
+    pub plugin: Arc<VerifiedPlugin>,
+    /// What it is.
+    pub kind: Provides,
+    /// Its id.
+    pub id: String,
+    /// Its version: its own, or else its plugin's.
+    pub version: Version,
+    /// Whether its plugin is the default version.
+    pub is_default: bool,
+}
+
+/// Enters what the plugins described.
+///
+/// # Errors
+/// With every problem of every plugin.
+pub fn register(descriptions: Vec<Description>) -> Result<Registry, Vec<PluginLoadError>> {
+    let mut entry = Entry::default();
+    for description in &descriptions {
+        entry.claims(&description.planned);
+    }
+    for description in descriptions {
+        entry.enter(description);
+    }
+    if entry.errors.is_empty() {
+        Ok(Registry::new(entry.tools, entry.items, entry.warnings))
+    } else {
+        Err(entry.errors)
+    }
+}
+
+#[derive(Default)]
+struct Entry {
+    /// Every claimed namespace and the plugin that claims it, to find the most specific owner of an id.
+    owners: BTreeMap<Namespace, String>,
+    tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
+    items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
+    warnings: Vec<String>,
+    errors: Vec<PluginLoadError>,
+}
+
+impl Entry {
+    fn claims(&mut self, planned: &PlannedPlugin) {
+        let plugin = planned.plugin();
+        for namespace in plugin.manifest().namespaces() {
+            self.owners.insert(namespace.clone(), plugin.name().to_string());
+        }
+    }
+
+    fn enter(&mut self, description: Description) {
+        let planned = description.planned;
+        let plugin = Arc::clone(planned.plugin());
+        let subject = Subject {
+            plugin: Some(plugin.id()),
+            file: Some(plugin.file().to_owned()),
+        };
+        let described = match description.outcome {
+            Ok(described) => described,
+            Err(failure) => {
+                let (stage, code, message) = match failure {
+                    Failure::Compile(message) => (Stage::Compile, LoadCode::CompileFailed, message),
+                    Failure::Describe(message) => (Stage::Describe, LoadCode::DescribeFailed, message),
+                    Failure::Schema(message) => (Stage::Register, LoadCode::SchemaRefused, message),
+                    Failure::Config(message) => (Stage::Register, LoadCode::ConfigInvalid, message),
+                };
+                let help = match code {
+                    LoadCode::ConfigInvalid => format!("correct [config.{}] in mizzen.toml", plugin.name()),
+                    _ => "report it to the plugin's author, or remove or disable the plugin".to_owned(),
+                };
+                self.errors.push(subject.error(stage, code, message, help));
+                return;
+            }
+        };
+        if described.tools.len() + described.items.len() > MAX_ITEMS {
+            let message = format!("it describes more than {MAX_ITEMS} things");
+            self.errors.push(subject.error(
+                Stage::Register,
+                LoadCode::DescriptorInvalid,
+                message,
+                "split the plugin",
+            ));
+            return;
+        }
+        let mut names: Vec<String> = Vec::new();
+        for draft in described.tools {
+            self.enter_tool(&planned, &subject, draft, &mut names);
+        }
+        for draft in described.items {
+            self.enter_item(&planned, &subject, draft);
+        }
+        for tool in plugin.manifest().tools_with_limits() {
+            // A limit for a tool that is not there limits nothing: the author believes in something that is not so.
+            if !names.iter().any(|name| name == tool.as_str()) {
+                let message = format!(
+                    "plugin.toml has [tools.{tool}.limits], and the plugin describes no tool `{tool}`"
+                );
+                self.errors.push(subject.error(
+                    Stage::Register,
+                    LoadCode::DescriptorInvalid,
+                    message,
+                    "correct the tool's name, or remove the table",
+                ));
+            }
+        }
+    }
+
+    fn enter_tool(
+        &mut self,
+        planned: &PlannedPlugin,
+        subject: &Subject,
+        draft: ToolDraft,
+        names: &mut Vec<String>,
+    ) {
+        let shown = format!("{}.{}", shorten(&draft.namespace), shorten(&draft.name));
+        let spec = match ToolSpec::check(draft) {
+            Ok(spec) => spec,
+            Err(problems) => {
+                for problem in problems {
+                    let message = format!("tool {shown}: {problem}");
+                    self.errors.push(subject.error(
+                        Stage::Register,
+                        LoadCode::DescriptorInvalid,
+                        message,
+                        "correct the tool's descriptor",
+                    ));
+                }
+                return;
+            }
+        };
+        names.push(spec.name().as_str().to_owned());
+        let plugin = planned.plugin();
+        if let Some(error) = self.outside(
+            planned,
+            subject,
+            "tool",
+            spec.id().as_str(),
+            Some(spec.namespace()),
+        ) {
+            self.errors.push(error);
+        }
+        for permission in plugin.declared().missing(spec.permissions()) {
+            let message = format!("tool {shown} asks for `{permission}`, which plugin.toml does not declare");
+            let help = format!(
+                "add to plugin.toml:\n[permissions]\n\"{permission}\" = \"why this plugin needs it\""
+            );
+            self.errors
+                .push(subject.error(Stage::Register, LoadCode::ToolPermission, message, help));
+        }
+        if spec.deprecated() {
+            self.warnings
+                .push(format!("{}: tool {shown} is deprecated", plugin.id()));
+        }
+        let tool = RegisteredTool {
+            plugin: Arc::clone(plugin),
+            spec: Arc::new(spec),
+            is_default: planned.is_default(),
+        };
+        let there = self.tools.entry(tool.spec.id()).or_default();
+        // The same tool may come from several versions of one plugin, once from each.
+        let other = there
+            .iter()
+            .find(|other| other.plugin.name() != plugin.name() || other.plugin.version() == plugin.version());
+        if let Some(other) = other {
+            let message = format!("tool {shown} is described by {} too", other.plugin.id());
+            self.errors.push(subject.error(
+                Stage::Register,
+                LoadCode::DuplicateTool,
+                message,
+                "rename one of them, or remove one of the plugins",
+            ));
+        } else {
+            there.push(tool);
+        }
+    }
+
+    fn enter_item(&mut self, planned: &PlannedPlugin, subject: &Subject, draft: ItemDraft) {
+        let plugin = planned.plugin();
+        let (kind, shown) = (draft.kind, shorten(&draft.id));
+        let invalid = |message: String| {
+            subject.error(
+                Stage::Register,
+                LoadCode::DescriptorInvalid,
+                message,
+                "correct the descriptor",
+            )
+        };
+        let namespace = match kind {
+            // A pack's id is a slug of its own; the others are `namespace.name`.
+            Provides::Pack => is_slug(&draft.id).then_some(None),
+            _ => ToolId::parse(&draft.id)
+                .ok()
+                .map(|id| Namespace::parse(id.namespace()).ok()),
+        };
+        let Some(namespace) = namespace else {
+            self.errors.push(invalid(format!(
+                "{kind} `{shown}` does not have the shape of an id"
+            )));
+            return;
+        };
+        let version = match draft.version.as_deref().map(Version::parse) {
+            None => plugin.version().clone(),
+            Some(Ok(version)) => version,
+            Some(Err(error)) => {
+                self.errors.push(invalid(format!(
+                    "{kind} {shown}: its version is not SemVer ({error})"
+                )));
+                return;
+            }
+        };
+        if let Some(error) = self.outside(planned, subject, kind.as_str(), &draft.id, namespace.as_ref()) {
+            self.errors.push(error);
+        }
+        let there = self.items.entry((kind, draft.id.clone())).or_default();
+        let other = there
+            .iter()
+            .find(|other| other.plugin.name() != plugin.name() || other.plugin.version() == plugin.version());
+        if let Some(other) = other {
+            let message = format!("{kind} {shown} is described by {} too", other.plugin.id());
+            self.errors.push(subject.error(
+                Stage::Register,
+                LoadCode::DuplicateTool,
+                message,
+                "rename one of them, or remove one of the plugins",
+            ));
+            return;
+        }
+        let is_default = planned.is_default();
+        there.push(RegisteredItem {
+            plugin: Arc::clone(plugin),
+            kind,
+            id: draft.id,
+            version,
+            is_default,
+        });
+    }
+
+    /// An id must be inside of a namespace that the plugin claims, and no other plugin may claim it more closely.
+    fn outside(
+        &self,
+        planned: &PlannedPlugin,
+        subject: &Subject,
+        kind: &str,
+        id: &str,
+        namespace: Option<&Namespace>,
+    ) -> Option<PluginLoadError> {
+        let plugin = planned.plugin();
+        let inside = |claimed: &Namespace| match namespace {
+            Some(namespace) => claimed.covers(namespace),
+            None => claimed.contains_id(id),
+        };
+        let claimed: Vec<&str> = plugin
+            .manifest()
+            .namespaces()
+            .iter()
+            .map(Namespace::as_str)
+            .collect();
+        if !plugin.manifest().namespaces().iter().any(inside) {
+            let message = format!(
+                "{kind} {} is outside of the claimed namespaces ({})",
+                shorten(id),
+                claimed.join(", ")
+            );
+            let help = "move it into a claimed namespace, or claim its namespace in plugin.toml";
+            return Some(subject.error(Stage::Register, LoadCode::OutsideNamespace, message, help));
+        }
+        // From the longest prefix to the shortest: the first claim that is met is the closest one.
+        let text = namespace.map_or(id, Namespace::as_str);
+        let mut prefixes =
+            std::iter::successors(Some(text), |text| text.rsplit_once('.').map(|(above, _)| above));
+        let closest = prefixes.find_map(|prefix| self.owners.get_key_value(prefix));
+        match closest {
+            Some((closer, owner)) if owner != plugin.name().as_str() => {
+                let message = format!(
+                    "{kind} {} is inside of namespace {closer}, which {owner} claims",
+                    shorten(id)
+                );
+                Some(subject.error(
+                    Stage::Register,
+                    LoadCode::NamespaceConflict,
+                    message,
+                    "move it out of that namespace",
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `^[a-z0-9][a-z0-9_\-.]{0,127}$`, the shape of a pack's id.
+fn is_slug(text: &str) -> bool {
+    let low = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    text.len() <= 128
+        && text.bytes().next().is_some_and(low)
+        && text.bytes().all(|b| low(b) || matches!(b, b'_' | b'-' | b'.'))
+}
+
+#[cfg(test)]
+mod tests;

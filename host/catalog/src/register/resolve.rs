@@ -1,0 +1,101 @@
+//! Finding what was entered: by id, with or without a version requirement.
+
+use super::{RegisteredItem, RegisteredTool};
+use crate::requirement::ToolRequirement;
+use mizzen_model::manifest::Provides;
+use mizzen_model::namespace::ToolId;
+use std::collections::BTreeMap;
+
+/// Everything that can be called.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
+    items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
+    warnings: Vec<String>,
+}
+
+/// Nothing fits.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// There is no such tool.
+    #[error("there is no tool `{0}`; `mizzen plugins list` shows what is installed")]
+    Unknown(ToolId),
+    /// There is, but in no version that will do.
+    #[error("no installed version of `{requirement}` will do; installed: {installed}")]
+    NoVersion {
+        /// What was asked for.
+        requirement: String,
+        /// What there is.
+        installed: String,
+    },
+}
+
+impl Registry {
+    pub(super) fn new(
+        tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
+        items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
+        warnings: Vec<String>,
+    ) -> Self {
+        Self {
+            tools,
+            items,
+            warnings,
+        }
+    }
+
+    /// The tool that a requirement means. Without a version: the one of the default plugin version, else the newest.
+    /// With one: the highest version of the tool that will do; among equals, the default plugin version, then the newest.
+    ///
+    /// # Errors
+    /// When there is no such tool, or no version that will do.
+    pub fn resolve(&self, wanted: &ToolRequirement) -> Result<&RegisteredTool, ResolveError> {
+        let versions = self
+            .tools
+            .get(wanted.id())
+            .ok_or_else(|| ResolveError::Unknown(wanted.id().clone()))?;
+        let fitting = versions
+            .iter()
+            .filter(|tool| wanted.matches(tool.spec().version()));
+        let rank = |tool: &&RegisteredTool| {
+            let plugin = tool.plugin().version().clone();
+            let own = wanted.names_version().then(|| tool.spec().version().clone());
+            (own, tool.is_default(), plugin)
+        };
+        fitting.max_by_key(rank).ok_or_else(|| {
+            let installed: Vec<String> = versions
+                .iter()
+                .map(|tool| tool.spec().version().to_string())
+                .collect();
+            ResolveError::NoVersion {
+                requirement: wanted.to_string(),
+                installed: installed.join(", "),
+            }
+        })
+    }
+
+    /// Every tool in every version, by id.
+    pub fn tools(&self) -> impl Iterator<Item = &RegisteredTool> {
+        self.tools.values().flatten()
+    }
+
+    /// Every skill, store or pack of a kind, by id.
+    pub fn items(&self, kind: Provides) -> impl Iterator<Item = &RegisteredItem> {
+        self.items
+            .iter()
+            .filter(move |((its, _), _)| *its == kind)
+            .flat_map(|(_, items)| items)
+    }
+
+    /// One skill, store or pack: of the default plugin version, else the newest.
+    pub fn item(&self, kind: Provides, id: &str) -> Option<&RegisteredItem> {
+        let versions = self.items.get(&(kind, id.to_owned()))?;
+        versions
+            .iter()
+            .max_by_key(|item| (item.is_default, item.version.clone()))
+    }
+
+    /// What is odd, but no reason to refuse: deprecated tools.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,116 @@
+//! Where this user's keys are, and where the host's configuration is.
+
+use anyhow::{Context, Result};
+use mizzen_catalog::Terms;
+use mizzen_catalog::config::PluginConfig;
+use mizzen_catalog::grants::GrantPolicy;
+use mizzen_catalog::key::{DEV_KEY, KeyId, KeyName, KeyStore, KeyStoreError};
+use mizzen_catalog::trust::{Policy, TrustMode, TrustStore, TrustedKey, UnixTime};
+use mizzen_model::namespace::NamespacePattern;
+use std::path::{Path, PathBuf};
+
+/// Sections of `mizzen.toml` that are read elsewhere than in the catalog.
+pub(crate) const OTHER_SECTIONS: &[&str] =
+    &["host", "server", "store", "sandbox", "prompts", "runs", "audit"];
+
+/// The user's folder.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Home {
+    /// The folder with your keys [default: $XDG_CONFIG_HOME/mizzen, or ~/.config/mizzen]
+    #[arg(long, value_name = "DIR", env = "MIZZEN_HOME", hide_env = true, global = true)]
+    home: Option<PathBuf>,
+}
+
+impl Home {
+    /// Another folder than the user's own, for the demo.
+    pub(crate) const fn at(folder: PathBuf) -> Self {
+        Self { home: Some(folder) }
+    }
+
+    /// The folder; it need not exist yet.
+    pub(crate) fn folder(&self) -> Result<PathBuf> {
+        let absolute = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        if let Some(home) = &self.home {
+            return Ok(home.clone());
+        }
+        absolute("XDG_CONFIG_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".config")))
+            .map(|config| config.join("mizzen"))
+            .context("there is no home folder; say where your keys are with --home DIR or MIZZEN_HOME")
+    }
+
+    /// The keys.
+    pub(crate) fn keys(&self) -> Result<KeyStore> {
+        Ok(KeyStore::new(self.folder()?.join("keys")))
+    }
+
+    /// The id of the development key, if there is one.
+    pub(crate) fn dev_key(&self) -> Result<Option<KeyId>> {
+        match self.keys()?.public(&KeyName::parse(DEV_KEY)?) {
+            Ok(entry) => Ok(Some(entry.id)),
+            Err(KeyStoreError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The terms of an author who tries the own plugin: the keys of this user may sign for everything, and whatever
+    /// the plugin declares is granted. Never the terms of a host.
+    pub(crate) fn author_terms(&self) -> Result<Terms> {
+        let mut store = TrustStore::default();
+        for key in self.keys()?.list()? {
+            store.keys.insert(
+                key.id,
+                TrustedKey {
+                    public_key: key.public_key,
+                    comment: key.comment,
+                    not_before: None,
+                    not_after: None,
+                    namespaces: vec![NamespacePattern::Any],
+                },
+            );
+        }
+        let policy = Policy {
+            mode: TrustMode::Dev,
+            store,
+            dev_key: self.dev_key()?,
+            ..Policy::default()
+        };
+        Ok(Terms::new(policy, GrantPolicy::AsDeclared, UnixTime::now()))
+    }
+}
+
+/// The host's configuration.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ConfigFile {
+    /// The host's configuration
+    #[arg(long, value_name = "FILE", default_value = "mizzen.toml")]
+    pub(crate) config: PathBuf,
+}
+
+impl ConfigFile {
+    /// Reads the plugin parts.
+    pub(crate) fn load(&self) -> Result<PluginConfig> {
+        load_config(&self.config)
+    }
+
+    /// The plugin parts, and the terms that follow from them now.
+    pub(crate) fn terms(&self, home: &Home) -> Result<(PluginConfig, Terms)> {
+        let config = self.load()?;
+        let dev_key = if config.mode == TrustMode::Dev {
+            home.dev_key()?
+        } else {
+            None
+        };
+        let terms = config.terms(dev_key, UnixTime::now())?;
+        Ok((config, terms))
+    }
+}
+
+fn load_config(path: &Path) -> Result<PluginConfig> {
+    PluginConfig::load(path, OTHER_SECTIONS)
+        .context("the host's configuration is not usable; name another with --config FILE")
+}

@@ -1,0 +1,126 @@
+//! `mizzen plugin build [DIR]`.
+
+use crate::home::Home;
+use crate::output;
+use mizzen_builder::{BuildRequest, BuiltPlugin, Progress, build_plugin};
+use mizzen_catalog::key::{DEV_KEY, KeyName, SecretKey};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  mizzen plugin build
+  mizzen plugin build hello --key release
+
+Installs the target wasm32-wasip2 when it is missing, builds, embeds plugin.toml, signs, and writes dist/NAME-VERSION.wasm.
+Without --key it signs with the development key, which it makes on first use.")]
+pub(crate) struct Build {
+    /// The plugin's folder
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: PathBuf,
+    /// The name of one of your keys (see `mizzen key list`)
+    #[arg(long, value_name = "NAME")]
+    key: Option<String>,
+    /// Write the package into this folder instead of dist
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
+        let key = signing_key(home, self.key.as_deref())?;
+        let built = build(&self.folder, &key, self.output.as_deref())?;
+        if self.json {
+            output::json(&shown(&built))?;
+        } else {
+            print(&built);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The named key, or the development key, which is made when it is not there.
+pub(super) fn signing_key(home: &Home, name: Option<&str>) -> anyhow::Result<SecretKey> {
+    let keys = home.keys()?;
+    Ok(match name {
+        Some(name) => keys.secret(&KeyName::parse(name)?)?,
+        None => keys.secret_or_create(&KeyName::parse(DEV_KEY)?, "development key of this machine")?,
+    })
+}
+
+/// Builds with progress on standard error.
+pub(super) fn build(
+    folder: &Path,
+    key: &SecretKey,
+    output_folder: Option<&Path>,
+) -> anyhow::Result<BuiltPlugin> {
+    let request = BuildRequest {
+        folder,
+        key,
+        target_folder: None,
+        output_folder,
+    };
+    Ok(build_plugin(request, &mut show_progress)?)
+}
+
+fn show_progress(progress: Progress<'_>) {
+    match progress {
+        Progress::SdkRefreshed(folder) => eprintln!("{} now holds the SDK of this mizzen", folder.display()),
+        Progress::InstallingTarget => eprintln!("installing the target {}", mizzen_builder::GUEST_TARGET),
+        Progress::Building(name) => eprintln!("building {name}"),
+        Progress::Line(line) => eprintln!("{line}"),
+        Progress::Packaging => eprintln!("packaging and signing"),
+    }
+}
+
+fn shown(built: &BuiltPlugin) -> serde_json::Value {
+    let permissions: serde_json::Map<String, serde_json::Value> = built
+        .manifest
+        .permissions()
+        .iter()
+        .map(|(permission, reason)| (permission.to_string(), json!(reason)))
+        .collect();
+    json!({
+        "file": built.path,
+        "name": built.manifest.name(),
+        "version": built.manifest.version(),
+        "size": built.size,
+        "digest": built.digest,
+        "key": built.key,
+        "imports": built.imports,
+        "permissions": permissions,
+        "unchanged": built.unchanged,
+    })
+}
+
+/// For people. The imports that every component has are counted; those of the contract are named.
+pub(super) fn print(built: &BuiltPlugin) {
+    let state = if built.unchanged { " (unchanged)" } else { "" };
+    println!("{}{state}", built.path.display());
+    println!("  size         {} bytes", built.size);
+    println!("  digest       {}", built.digest);
+    println!("  signed by    {}", built.key);
+    let (wasi, contract): (Vec<&String>, Vec<&String>) = built
+        .imports
+        .iter()
+        .partition(|import| import.starts_with("wasi:"));
+    println!(
+        "  imports      {} of WASI, answered by closed implementations",
+        wasi.len()
+    );
+    for import in contract {
+        println!("               {import}");
+    }
+    if built.manifest.permissions().is_empty() {
+        println!("  permissions  none");
+    }
+    for (index, (permission, reason)) in built.manifest.permissions().iter().enumerate() {
+        let label = if index == 0 { "permissions" } else { "" };
+        println!("  {label:<11}  {permission}: {reason}");
+    }
+}

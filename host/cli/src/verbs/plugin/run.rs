@@ -1,0 +1,196 @@
+//! `mizzen plugin run FILE TOOL --input JSON`: one sandboxed call.
+
+use crate::home::Home;
+use crate::output;
+use crate::workbench::{Workbench, print_log};
+use anyhow::{Context, Result, bail};
+use mizzen_catalog::files::read_bounded;
+use mizzen_engine::{CallPolicy, CallReport, Outcome, Profile};
+use mizzen_ops::toolbox::{CallError, CallRequest};
+use mizzen_sandbox::CallContext;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Larger inputs are refused by every plugin.
+const MAX_INPUT: u64 = 64 << 20;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  mizzen plugin run dist/hello-0.1.0.wasm hello.greet --input '{\"name\": \"Ada\"}'
+  mizzen plugin run dist/text-0.1.0.wasm word_count --input @input.json --stats
+  echo '{\"name\": \"Ada\"}' | mizzen plugin run hello.wasm greet --input - --json
+
+The tool's output goes to stdout, what it logs to stderr. Exit code 1 when there is no output.")]
+pub(crate) struct Run {
+    /// The package
+    file: PathBuf,
+    /// The tool: `namespace.name`, or its name alone when the plugin has one such tool
+    tool: String,
+    /// The input: JSON, @FILE, or - for standard input
+    #[arg(long, short, default_value = "{}")]
+    input: String,
+    /// Call it as a host with the profile `cleared` would: no tools that change the world
+    #[arg(long)]
+    cleared: bool,
+    /// Print time and peak memory
+    #[arg(long)]
+    stats: bool,
+    /// Print JSON: the outcome, the output, what was used and what was logged
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
+        let input = read_input(&self.input)?;
+        let bench = match Workbench::open(vec![self.file.clone()], &home.author_terms()?, home)? {
+            Ok(bench) => bench,
+            Err(failure) => return output::load_failure(&failure, self.json.into()),
+        };
+        let profile = if self.cleared {
+            Profile::Cleared
+        } else {
+            Profile::Open
+        };
+        let request = CallRequest {
+            tool: full_id(&bench, &self.tool)?,
+            input,
+            context: CallContext::default(),
+            policy: CallPolicy {
+                profile,
+                ..CallPolicy::default()
+            },
+        };
+        match bench.call(request) {
+            Ok(result) => self.answered(&result.output, result.report.as_ref()),
+            Err(CallError::Refused { refused, report }) => {
+                let value = json!({
+                    "ok": false,
+                    "stage": refused.stage.to_string(),
+                    "code": refused.code,
+                    "problem": refused.reason,
+                });
+                self.refused(value, &refused.to_string(), report.as_deref())
+            }
+            Err(error) => self.refused(
+                json!({ "ok": false, "problem": error.to_string() }),
+                &error.to_string(),
+                None,
+            ),
+        }
+    }
+
+    fn answered(&self, value: &Value, report: Option<&CallReport>) -> Result<ExitCode> {
+        if self.json {
+            let mut answer = json!({ "ok": true, "outcome": "output", "output": value });
+            add_report(&mut answer, report);
+            output::json(&answer)?;
+        } else {
+            self.explain(report);
+            println!("{value}");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn refused(&self, mut value: Value, text: &str, report: Option<&CallReport>) -> Result<ExitCode> {
+        if self.json {
+            add_report(&mut value, report);
+            output::json(&value)?;
+        } else {
+            self.explain(report);
+            eprintln!("error: {text}");
+            if let Some(Outcome::Trap(trap)) = report.map(|report| &report.outcome) {
+                for frame in &trap.frames {
+                    eprintln!("  at {frame}");
+                }
+            }
+        }
+        Ok(ExitCode::from(output::EXIT_REFUSED))
+    }
+
+    fn explain(&self, report: Option<&CallReport>) {
+        let Some(report) = report else { return };
+        print_log(report);
+        if self.stats {
+            let usage = report.usage;
+            eprintln!(
+                "{}: {:.3} ms, {} KiB peak memory, {} host calls",
+                report.outcome.name(),
+                usage.duration.as_secs_f64() * 1e3,
+                usage.peak_memory / 1024,
+                usage.host_calls
+            );
+        }
+    }
+}
+
+fn add_report(answer: &mut Value, report: Option<&CallReport>) {
+    let (Some(report), Some(answer)) = (report, answer.as_object_mut()) else {
+        return;
+    };
+    answer.insert("outcome".into(), report.outcome.name().into());
+    if let Outcome::Trap(trap) = &report.outcome {
+        answer.insert(
+            "trap".into(),
+            json!({ "kind": trap.kind, "message": trap.message, "frames": trap.frames }),
+        );
+    }
+    answer.insert(
+        "usage".into(),
+        json!({
+            "duration_us": u64::try_from(report.usage.duration.as_micros()).unwrap_or(u64::MAX),
+            "cpu_ms": u64::try_from(report.usage.cpu.as_millis()).unwrap_or(u64::MAX),
+            "peak_memory": report.usage.peak_memory,
+            "host_calls": report.usage.host_calls,
+        }),
+    );
+    let log = report.log.iter().map(|line| {
+        let fields: serde_json::Map<_, _> =
+            line.fields.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        json!({ "level": format!("{:?}", line.level).to_lowercase(), "message": line.message, "fields": fields })
+    });
+    answer.insert("log".into(), log.collect());
+    answer.insert("log_dropped".into(), report.log_dropped.into());
+}
+
+fn read_input(text: &str) -> Result<Value> {
+    let (bytes, place) = match text {
+        "-" => {
+            let mut bytes = Vec::new();
+            std::io::stdin()
+                .take(MAX_INPUT)
+                .read_to_end(&mut bytes)
+                .context("standard input cannot be read")?;
+            (bytes, "standard input".to_owned())
+        }
+        _ => match text.strip_prefix('@') {
+            Some(path) => (read_bounded(Path::new(path), MAX_INPUT)?, path.to_owned()),
+            None => (text.as_bytes().to_vec(), "--input".to_owned()),
+        },
+    };
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("{place} is not JSON; pass an object such as '{{\"name\": \"Ada\"}}'"))
+}
+
+/// `greet` is enough where one tool of the package has that name.
+fn full_id(bench: &Workbench, asked: &str) -> Result<String> {
+    let loaded = bench.loaded();
+    let ids: Vec<String> = loaded
+        .registry()
+        .tools()
+        .map(|tool| tool.spec().id().to_string())
+        .collect();
+    let wanted = asked.split('@').next().unwrap_or(asked);
+    if ids.iter().any(|id| id == wanted) {
+        return Ok(asked.to_owned());
+    }
+    let short = |id: &&String| id.rsplit('.').next() == Some(asked);
+    match ids.iter().filter(short).collect::<Vec<_>>().as_slice() {
+        [id] => Ok((*id).clone()),
+        [] => bail!("the plugin has no tool `{asked}`; it has {}", ids.join(", ")),
+        several => bail!("`{asked}` could be any of {several:?}; write the whole id"),
+    }
+}

@@ -1,0 +1,186 @@
+//! `mizzen plugin test [DIR|FILE]`: the tools' declared examples, run in the real sandbox.
+
+use crate::home::Home;
+use crate::output;
+use crate::workbench::{Workbench, print_log};
+use anyhow::Result;
+use mizzen_catalog::LoadFailure;
+use mizzen_engine::CallPolicy;
+use mizzen_model::tool_spec::Example;
+use mizzen_ops::toolbox::{CallError, CallRequest};
+use mizzen_sandbox::CallContext;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  mizzen plugin test                     (builds the plugin in this folder, then runs its examples)
+  mizzen plugin test plugins/text
+  mizzen plugin test dist/hello-0.1.0.wasm --json")]
+pub(crate) struct Test {
+    /// A plugin's folder, which is built first, or a package
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Run only examples whose name contains this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What became of one example.
+struct Verdict {
+    name: String,
+    problem: Option<String>,
+    millis: f64,
+}
+
+impl Test {
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
+        let file = if self.path.is_dir() {
+            let key = super::build::signing_key(home, None)?;
+            super::build::build(&self.path, &key, None)?.path
+        } else {
+            self.path.clone()
+        };
+        let verdicts = match run_examples(
+            &file,
+            &self.filter,
+            home,
+            if self.json { Voice::Silent } else { Voice::Aloud },
+        )? {
+            Ok(verdicts) => verdicts,
+            Err(failure) => return output::load_failure(&failure, self.json.into()),
+        };
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.problem.is_some())
+            .count();
+        if self.json {
+            let list: Vec<Value> = verdicts
+                .iter()
+                .map(|v| json!({ "name": v.name, "ok": v.problem.is_none(), "problem": v.problem, "ms": v.millis }))
+                .collect();
+            output::json(
+                &json!({ "ok": failed == 0, "passed": verdicts.len() - failed, "failed": failed, "examples": list }),
+            )?;
+        }
+        Ok(if failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(output::EXIT_REFUSED)
+        })
+    }
+}
+
+/// Runs and prints the examples of a package, for `plugin dev`.
+pub(super) fn examples_hold(file: &Path, home: &Home) -> Result<bool> {
+    match run_examples(file, "", home, Voice::Aloud)? {
+        Ok(verdicts) => Ok(verdicts.iter().all(|verdict| verdict.problem.is_none())),
+        Err(failure) => {
+            eprintln!("{failure}");
+            Ok(false)
+        }
+    }
+}
+
+/// Whether each example is printed as it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Aloud,
+    Silent,
+}
+
+/// Runs the examples of a package. `Aloud` prints each as it ends, and a summary.
+fn run_examples(
+    file: &Path,
+    filter: &str,
+    home: &Home,
+    voice: Voice,
+) -> Result<Result<Vec<Verdict>, LoadFailure>> {
+    let bench = match Workbench::open(vec![file.to_owned()], &home.author_terms()?, home)? {
+        Ok(bench) => bench,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let loaded = bench.loaded();
+    let mut verdicts = Vec::new();
+    for tool in loaded.registry().tools() {
+        let id = tool.spec().id().to_string();
+        if voice == Voice::Aloud && tool.spec().examples().is_empty() {
+            println!("note: {id} has no examples; add example(…) to its #[tool] so that it is tested");
+        }
+        for example in tool.spec().examples() {
+            let name = format!("{id}: {}", example.name);
+            if !name.contains(filter) {
+                continue;
+            }
+            let verdict = run_example(&bench, &id, name, example, voice);
+            if voice == Voice::Aloud {
+                match &verdict.problem {
+                    None => println!("test {} ... ok ({:.2} ms)", verdict.name, verdict.millis),
+                    Some(problem) => println!(
+                        "test {} ... FAILED\n  {}",
+                        verdict.name,
+                        problem.replace('\n', "\n  ")
+                    ),
+                }
+            }
+            verdicts.push(verdict);
+        }
+    }
+    if voice == Voice::Aloud {
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.problem.is_some())
+            .count();
+        println!("\n{} passed, {failed} failed", verdicts.len() - failed);
+    }
+    Ok(Ok(verdicts))
+}
+
+fn run_example(bench: &Workbench, id: &str, name: String, example: &Example, voice: Voice) -> Verdict {
+    let request = CallRequest {
+        tool: id.to_owned(),
+        input: example.input.clone(),
+        context: CallContext::default(),
+        policy: CallPolicy::default(),
+    };
+    match bench.call(request) {
+        Ok(result) => {
+            let millis = result
+                .report
+                .as_ref()
+                .map_or(0.0, |report| report.usage.duration.as_secs_f64() * 1e3);
+            let problem = match &example.output {
+                Some(expected) if *expected != result.output => {
+                    Some(format!("expected {expected}\n     got {}", result.output))
+                }
+                _ => None,
+            };
+            Verdict {
+                name,
+                problem,
+                millis,
+            }
+        }
+        Err(error) => {
+            if let (
+                Voice::Aloud,
+                CallError::Refused {
+                    report: Some(report), ..
+                },
+            ) = (voice, &error)
+            {
+                print_log(report);
+            }
+            Verdict {
+                name,
+                problem: Some(error.to_string()),
+                millis: 0.0,
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `mizzen plugins`: the plugins of a host.
+
+mod grants;
+mod install;
+mod list;
+mod plan;
+mod remove;
+mod switch;
+mod upgrade;
+
+use crate::home::{ConfigFile, Home};
+use std::process::ExitCode;
+
+/// The group.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Plugins {
+    #[command(flatten)]
+    home: Home,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// List what is installed
+    List(list::List),
+    /// Show what would be loaded, in what order, and the plan's hash
+    Plan(plan::Plan),
+    /// Add a plugin to the host
+    Install(install::Install),
+    /// Replace a plugin by a newer version, after a look at what it asks for
+    Upgrade(upgrade::Upgrade),
+    /// Take a plugin from the host
+    Remove(remove::Remove),
+    /// Keep a plugin installed and do not load it
+    Disable(switch::Disable),
+    /// Load a disabled plugin again
+    Enable(switch::Enable),
+    /// Show and change what plugins may do
+    Grants(grants::Grants),
+}
+
+impl Plugins {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let home = &self.home;
+        match self.verb {
+            Verb::List(verb) => verb.run(home),
+            Verb::Plan(verb) => verb.run(home),
+            Verb::Install(verb) => verb.run(home),
+            Verb::Upgrade(verb) => verb.run(home),
+            Verb::Remove(verb) => verb.run(),
+            Verb::Disable(verb) => verb.run(),
+            Verb::Enable(verb) => verb.run(),
+            Verb::Grants(verb) => verb.run(),
+        }
+    }
+}
+
+/// Changes `mizzen.toml`, and writes it only if the result is a valid one.
+fn edit_config(
+    config: &ConfigFile,
+    change: impl FnOnce(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
+    use mizzen_catalog::config::{MAX_CONFIG, PluginConfig};
+    use mizzen_catalog::files;
+    let text = files::read_text(&config.config, MAX_CONFIG)?;
+    let changed = change(&text)?;
+    PluginConfig::parse(&changed, std::path::Path::new(""), crate::home::OTHER_SECTIONS)?;
+    Ok(files::replace(&config.config, changed.as_bytes(), 0o644)?)
+}

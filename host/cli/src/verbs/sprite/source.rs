@@ -1,0 +1,54 @@
+//! Where a sprite is read from: a file, or standard input as `-`.
+
+use anyhow::Context as _;
+use mizzen_model::json::{self, Json, Limits};
+use mizzen_model::yaml;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::Path;
+
+/// A sprite is a prompt of 64 Ki characters and some schemas; this is far more.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Opens a file, or standard input for `-`.
+pub(super) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+/// Reads one document. A name that ends in `.yaml` or `.yml` is YAML; otherwise the first character tells.
+pub(super) fn read(path: &Path) -> anyhow::Result<Json> {
+    let mut text = String::new();
+    let read = open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    anyhow::ensure!(
+        text.len() as u64 <= MAX_BYTES,
+        "{} is larger than {MAX_BYTES} bytes",
+        path.display()
+    );
+    let named_yaml = path
+        .extension()
+        .is_some_and(|extension| extension == "yaml" || extension == "yml");
+    let limits = Limits::default();
+    let tape = if named_yaml || !text.trim_start().starts_with(['{', '[']) {
+        yaml::parse(&text, limits)
+    } else {
+        json::parse(&text, limits)
+    };
+    match tape {
+        Ok(tape) => Ok(tape.root().to_json()),
+        Err(error) => {
+            let position = json::position_of(&text, error.span.start);
+            anyhow::bail!(
+                "{}:{}:{}: {}",
+                path.display(),
+                position.line,
+                position.column,
+                error.message
+            )
+        }
+    }
+}

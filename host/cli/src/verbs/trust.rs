@@ -1,0 +1,102 @@
+//! `mizzen trust`: whose plugins a host trusts.
+
+mod add;
+mod check;
+mod list;
+mod revoke;
+
+use crate::home::{ConfigFile, Home};
+use anyhow::Context;
+use mizzen_catalog::files;
+use mizzen_catalog::key::{KeyEntry, KeyName, PublicKey, read_public_file};
+use mizzen_catalog::trust::{MAX_TRUST_FILE, TrustStore};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The group.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Trust {
+    #[command(flatten)]
+    home: Home,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Let a key sign for namespaces
+    Add(add::Add),
+    /// Show which keys may sign for what, and what is revoked
+    List(list::List),
+    /// Never trust a key or a package again
+    Revoke(revoke::Revoke),
+    /// Explain what this host's trust says about a package
+    Check(check::Check),
+}
+
+impl Trust {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.verb {
+            Verb::Add(verb) => verb.run(&self.home),
+            Verb::List(verb) => verb.run(),
+            Verb::Revoke(verb) => verb.run(),
+            Verb::Check(verb) => verb.run(&self.home),
+        }
+    }
+}
+
+/// Which `trust.toml`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TrustFile {
+    /// The trust file [default: the one of mizzen.toml if that is here, else trust.toml]
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+}
+
+impl TrustFile {
+    fn path(&self) -> anyhow::Result<PathBuf> {
+        let config = PathBuf::from("mizzen.toml");
+        match &self.trust {
+            Some(path) => Ok(path.clone()),
+            None if config.exists() => Ok(ConfigFile { config }.load()?.trust_file),
+            None => Ok(PathBuf::from("trust.toml")),
+        }
+    }
+}
+
+/// Reads the text of a trust file, changes it, and writes it only if the result is a valid trust file.
+fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> anyhow::Result<()> {
+    let text = match files::read_text(path, MAX_TRUST_FILE) {
+        Ok(text) => text,
+        Err(error) if error.is_missing() => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    TrustStore::parse(&text).with_context(|| format!("{} has problems; mend it first", path.display()))?;
+    let changed = change(&text)?;
+    TrustStore::parse(&changed)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        files::private_folder(folder)?;
+    }
+    Ok(files::replace(path, changed.as_bytes(), 0o644)?)
+}
+
+/// A key from its name on this machine, from a `.pub` file, or from its text.
+pub(super) fn find_key(home: &Home, text: &str) -> anyhow::Result<KeyEntry> {
+    if text.starts_with("ed25519:") {
+        let public_key = PublicKey::parse(text)
+            .context("that is not an ed25519 public key; copy it from `mizzen key show`")?;
+        return Ok(KeyEntry {
+            name: String::new(),
+            id: public_key.id(),
+            public_key,
+            comment: String::new(),
+        });
+    }
+    if text.ends_with(".pub") || text.contains('/') {
+        return Ok(read_public_file(Path::new(text))?);
+    }
+    let name = KeyName::parse(text)
+        .context("a key is named by its name on this machine, by a .pub file, or by its `ed25519:…` text")?;
+    Ok(home.keys()?.public(&name)?)
+}

@@ -1,0 +1,54 @@
+//! `mizzen trust list`.
+
+use super::TrustFile;
+use crate::output;
+use mizzen_catalog::trust::TrustStore;
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  mizzen trust list --trust trust.toml")]
+pub(crate) struct List {
+    #[command(flatten)]
+    file: TrustFile,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let path = self.file.path()?;
+        let store = TrustStore::load(&path)?;
+        if self.json {
+            output::json(&store)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if store == TrustStore::default() {
+            println!(
+                "{} trusts nobody; add a key with `mizzen trust add KEY --namespace NAMESPACE`",
+                path.display()
+            );
+        }
+        for (id, key) in &store.keys {
+            let namespaces: Vec<String> = key.namespaces.iter().map(ToString::to_string).collect();
+            println!("{id}  may sign for {}  {}", namespaces.join(", "), key.comment);
+            if let Some(start) = key.not_before {
+                println!("  from {start}");
+            }
+            if let Some(end) = key.not_after {
+                println!("  until {end}");
+            }
+        }
+        for (pattern, needed) in &store.thresholds {
+            println!("{pattern}  needs {needed} signatures");
+        }
+        for (id, revoked) in &store.revoked_keys {
+            println!("{id}  REVOKED: {}", revoked.reason);
+        }
+        for (digest, revoked) in &store.revoked_digests {
+            println!("{digest}  REVOKED: {}", revoked.reason);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,84 @@
+//! A sandbox at an author's desk: a few packages, loaded through every stage, ready to be called.
+
+use crate::home::Home;
+use anyhow::Result;
+use mizzen_catalog::load::load_set;
+use mizzen_catalog::{LoadFailure, Sources, Terms};
+use mizzen_engine::{CallReport, LogLevel};
+use mizzen_ops::toolbox::{CallError, CallRequest, Loaded, Outfit, ToolResult, Toolbox};
+use mizzen_sandbox::{Sandbox, Settings};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Calls come one after the other here.
+const SLOTS: u32 = 8;
+
+/// Loaded packages and the runtime to call them.
+pub(crate) struct Workbench {
+    runtime: tokio::runtime::Runtime,
+    toolbox: Arc<Toolbox>,
+}
+
+impl Workbench {
+    /// Loads the files. The outer error is ours, the inner one is the packages'.
+    pub(crate) fn open(files: Vec<PathBuf>, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
+        let plan = match load_set(
+            &Sources {
+                files,
+                ..Sources::default()
+            },
+            terms,
+        ) {
+            Ok(plan) => plan,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let cache = home.folder()?.join("artifacts");
+        let sandbox = Sandbox::start(Settings {
+            slots: SLOTS,
+            cache: Some(cache),
+            ..Settings::default()
+        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let toolbox = Toolbox::new(Arc::new(sandbox), Outfit::default());
+        match runtime.block_on(toolbox.load(&plan)) {
+            Ok(_) => Ok(Ok(Self { runtime, toolbox })),
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    /// What was loaded.
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        self.toolbox.loaded()
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
+        self.runtime.block_on(self.toolbox.call(request))
+    }
+}
+
+/// What a guest wrote, on stderr, so that stdout stays the tool's output.
+pub(crate) fn print_log(report: &CallReport) {
+    for line in &report.log {
+        let level = match line.level {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        };
+        let fields: String = line
+            .fields
+            .iter()
+            .map(|(name, value)| format!(" {name}={value}"))
+            .collect();
+        eprintln!("[{level}] {}{fields}", line.message.escape_debug());
+    }
+    if report.log_dropped > 0 {
+        eprintln!(
+            "[warn] {} more lines did not fit the log limit",
+            report.log_dropped
+        );
+    }
+}

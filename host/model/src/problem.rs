@@ -1,0 +1,266 @@
+//! What is wrong with a document: where, a stable code for programs, a sentence for people.
+
+use std::fmt;
+
+/// How many problems one document reports at most. A hostile body can hold a million mistakes; nobody reads
+/// more than a page of them, and the answer must stay small. The rest is counted in [`Problems::omitted`].
+pub const MAX_PROBLEMS: usize = 256;
+
+/// How many characters of a client's text a message quotes.
+const QUOTED_CHARS: usize = 64;
+
+/// The kind of a mistake, stable over versions: programs match on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// A required field is absent.
+    Missing,
+    /// A field that the document does not have.
+    UnknownField,
+    /// A JSON value of another type than the field's.
+    WrongType,
+    /// A text or list shorter than allowed.
+    TooShort,
+    /// A text or list longer than allowed.
+    TooLong,
+    /// A text that does not follow the field's pattern.
+    Pattern,
+    /// A text outside of the field's fixed set.
+    NotInEnum,
+    /// A number outside of the field's range.
+    OutOfRange,
+    /// An item, name or id that appears more than once where it must not.
+    Duplicate,
+    /// The document is neither a sprite nor a council nor a chain, or more than one of them.
+    UnknownDocument,
+    /// A step names a sprite that the council does not have.
+    SpriteNotInCouncil,
+    /// The orders of a chain's steps are not 0…n-1.
+    StepOrder,
+    /// A map refers to the step itself or to a later one.
+    ForwardReference,
+    /// A gate is not evaluated by the council's gate agent, or the council does not have exactly one.
+    InvalidGateAgent,
+    /// A gate's scope or position does not fit where it stands.
+    GatePlace,
+    /// A map expression does not parse.
+    Map,
+    /// A condition does not compile.
+    Condition,
+    /// A JSON Schema inside of the document cannot be used.
+    Schema,
+    /// A step's action is not among its sprite's capabilities.
+    UndeclaredAction,
+    /// A sprite claims gate authority and is not the gate agent.
+    UnusedGateAuthority,
+    /// The text is not JSON or not YAML at all.
+    Unreadable,
+}
+
+impl Code {
+    /// The code as it is sent to clients.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Missing => "missing",
+            Code::UnknownField => "unknown_field",
+            Code::WrongType => "wrong_type",
+            Code::TooShort => "too_short",
+            Code::TooLong => "too_long",
+            Code::Pattern => "pattern",
+            Code::NotInEnum => "not_in_enum",
+            Code::OutOfRange => "out_of_range",
+            Code::Duplicate => "duplicate",
+            Code::UnknownDocument => "unknown_document",
+            Code::SpriteNotInCouncil => "sprite_not_in_council",
+            Code::StepOrder => "step_order",
+            Code::ForwardReference => "forward_reference",
+            Code::InvalidGateAgent => "invalid_gate_agent",
+            Code::GatePlace => "gate_place",
+            Code::Map => "map",
+            Code::Condition => "condition",
+            Code::Schema => "schema",
+            Code::UndeclaredAction => "undeclared_action",
+            Code::UnusedGateAuthority => "unused_gate_authority",
+            Code::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// An RFC 6901 pointer into the document; empty for the document as a whole. A missing field is reported
+    /// at the path it should have had.
+    pub path: String,
+    /// What kind of mistake.
+    pub code: Code,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "(document)"
+        } else {
+            &self.path
+        };
+        write!(f, "{path}: {} [{}]", self.message, self.code)
+    }
+}
+
+/// Every mistake of one document, in document-table order. Non-empty when it travels as an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    list: Vec<Problem>,
+    omitted: usize,
+}
+
+impl Problems {
+    /// No problems yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a problem, or counts it when [`MAX_PROBLEMS`] are already listed.
+    pub fn push(&mut self, path: impl Into<String>, code: Code, message: impl Into<String>) {
+        if self.list.len() < MAX_PROBLEMS {
+            self.list.push(Problem {
+                path: path.into(),
+                code,
+                message: message.into(),
+            });
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// Adds all problems of another list.
+    pub fn extend(&mut self, other: Problems) {
+        self.omitted += other.omitted;
+        for problem in other.list {
+            self.push(problem.path, problem.code, problem.message);
+        }
+    }
+
+    /// Nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many problems are listed.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// How many problems were found and are not listed.
+    pub fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    /// The problem to tell first: documents list their fields in the order in which they are judged.
+    pub fn first(&self) -> Option<&Problem> {
+        self.list.first()
+    }
+
+    /// The problems, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.list.iter()
+    }
+
+    /// `Ok` when nothing is wrong.
+    ///
+    /// # Errors
+    /// The problems themselves, when there are any.
+    pub fn into_result(self) -> Result<(), Problems> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+impl<'a> IntoIterator for &'a Problems {
+    type Item = &'a Problem;
+    type IntoIter = std::slice::Iter<'a, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.list.iter().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            write!(f, "{problem}")?;
+        }
+        if self.omitted > 0 {
+            write!(f, "; and {} more", self.omitted)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// The pointer to a field of the object at `parent`, escaped as RFC 6901 asks.
+pub fn field_path(parent: &str, field: &str) -> String {
+    let mut path = String::with_capacity(parent.len() + field.len() + 1);
+    path.push_str(parent);
+    path.push('/');
+    for character in field.chars() {
+        match character {
+            '~' => path.push_str("~0"),
+            '/' => path.push_str("~1"),
+            other => path.push(other),
+        }
+    }
+    path
+}
+
+/// The pointer to an item of the array at `parent`.
+pub fn item_path(parent: &str, index: usize) -> String {
+    format!("{parent}/{index}")
+}
+
+/// A client's text, quoted for a message: escaped and cut, because it may be a megabyte of control characters.
+pub(crate) fn quote(text: &str) -> String {
+    let cut: String = text.chars().take(QUOTED_CHARS).collect();
+    if cut.len() < text.len() {
+        format!("{cut:?}…")
+    } else {
+        format!("{cut:?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_escape_tilde_and_slash() {
+        assert_eq!(field_path("/a", "b/c~d"), "/a/b~1c~0d");
+        assert_eq!(item_path("/a", 3), "/a/3");
+    }
+
+    #[test]
+    fn a_million_mistakes_are_counted_and_not_kept() {
+        let mut problems = Problems::new();
+        for index in 0..MAX_PROBLEMS + 10 {
+            problems.push(item_path("", index), Code::Missing, "m");
+        }
+        assert_eq!((problems.len(), problems.omitted()), (MAX_PROBLEMS, 10));
+        assert!(problems.to_string().ends_with("; and 10 more"));
+    }
+
+    #[test]
+    fn quotes_are_cut_and_escaped() {
+        assert_eq!(quote("a\nb"), "\"a\\nb\"");
+        assert_eq!(quote(&"é".repeat(65)), format!("\"{}\"…", "é".repeat(64)));
+    }
+}

@@ -1,0 +1,102 @@
+//! The plugins that are running: prepared, described, registered, and callable by the id of their tools.
+//!
+//! A set is loaded as a whole or not at all. A change builds the next set beside the running one (plugins that did not
+//! change are taken over as they are) and swaps them; calls in flight finish on the set they started with, and a change
+//! that is refused leaves the running set as it was.
+
+mod call;
+mod load;
+mod memory_kv;
+mod nested;
+mod outfit;
+mod publish;
+mod store_kv;
+
+pub use call::{CallError, CallRequest, ToolResult};
+pub use memory_kv::MemoryKv;
+pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
+pub use store_kv::StoreKv;
+
+use mizzen_catalog::package::Digest;
+use mizzen_catalog::register::Registry as ToolRegistry;
+use mizzen_catalog::{LoadFailure, LoadPlan};
+use mizzen_engine::Tool;
+use mizzen_sandbox::{Plugin, Sandbox};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The running set of plugins, and the sandbox that they run in.
+pub struct Toolbox {
+    sandbox: Arc<Sandbox>,
+    outfit: Outfit,
+    current: RwLock<Arc<Loaded>>,
+}
+
+/// One loaded set. It does not change.
+#[derive(Default)]
+pub struct Loaded {
+    plan_hash: String,
+    registry: ToolRegistry,
+    plugins: BTreeMap<Digest, Ready>,
+    tools: BTreeMap<(Digest, String), Arc<Callable>>,
+}
+
+/// A plugin with what it was granted, so that a changed grant is not mistaken for the same plugin.
+#[derive(Clone)]
+struct Ready {
+    plugin: Plugin,
+}
+
+/// A tool that can be called: nothing is left to compile or look up.
+pub(crate) struct Callable {
+    tool: Tool,
+    plugin: Plugin,
+}
+
+impl Loaded {
+    /// The hash of the plan that was loaded.
+    pub fn plan_hash(&self) -> &str {
+        &self.plan_hash
+    }
+
+    /// What the plugins provide.
+    pub fn registry(&self) -> &ToolRegistry {
+        &self.registry
+    }
+
+    /// The running plugins, by digest.
+    pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
+        self.plugins.values().map(|ready| &ready.plugin)
+    }
+}
+
+impl Toolbox {
+    /// A toolbox with nothing in it.
+    pub fn new(sandbox: Arc<Sandbox>, outfit: Outfit) -> Arc<Self> {
+        Arc::new(Self { sandbox, outfit, current: RwLock::default() })
+    }
+
+    /// The set that runs now. Whoever holds it keeps it, whatever is loaded later.
+    pub fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The sandbox that the plugins run in.
+    pub fn sandbox(&self) -> &Arc<Sandbox> {
+        &self.sandbox
+    }
+
+    /// Loads a plan in place of the running set: compile, describe, register. All of it, or nothing.
+    ///
+    /// # Errors
+    /// With every problem of every plugin; the running set is what it was.
+    pub async fn load(self: &Arc<Self>, plan: &LoadPlan) -> Result<Arc<Loaded>, LoadFailure> {
+        let next = Arc::new(self.prepared(plan).await?);
+        for warning in next.registry.warnings() {
+            tracing::warn!("{warning}");
+        }
+        tracing::info!(plan = %next.plan_hash, plugins = next.plugins.len(), "plugins loaded");
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
+        Ok(next)
+    }
+}

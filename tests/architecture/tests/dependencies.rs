@@ -1,0 +1,119 @@
+//! Who may depend on whom, read from cargo's own metadata.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// For every package of ours, the packages of ours that it may use. A package that is not here fails the test.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("mizzen-model", &[]),
+    ("mizzen-rules", &[]),
+    ("mizzen-catalog", &["mizzen-model"]),
+    ("mizzen-builder", &["mizzen-model", "mizzen-catalog"]),
+    ("mizzen-engine", &["mizzen-model", "mizzen-catalog", "mizzen-rules"]),
+    ("mizzen-sandbox", &["mizzen-model", "mizzen-catalog", "mizzen-engine"]),
+    ("mizzen-store", &["mizzen-model", "mizzen-engine"]),
+    ("mizzen-ops", &["mizzen-model", "mizzen-catalog", "mizzen-engine", "mizzen-sandbox", "mizzen-store"]),
+    ("mizzen-server", &["mizzen-model", "mizzen-engine", "mizzen-ops"]),
+    (
+        "mizzen-cli",
+        &[
+            "mizzen-model",
+            "mizzen-rules",
+            "mizzen-catalog",
+            "mizzen-builder",
+            "mizzen-engine",
+            "mizzen-sandbox",
+            "mizzen-store",
+            "mizzen-ops",
+            "mizzen-server",
+        ],
+    ),
+    ("mizzen-sdk", &["mizzen-sdk-macros"]),
+    ("mizzen-sdk-macros", &[]),
+    ("mizzen-plugin-text", &["mizzen-sdk"]),
+    ("mizzen-plugin-json", &["mizzen-sdk"]),
+    ("hello", &["mizzen-sdk"]),
+    ("mizzen-architecture", &[]),
+    (
+        "mizzen-isolation",
+        &["mizzen-model", "mizzen-catalog", "mizzen-builder", "mizzen-engine", "mizzen-sandbox", "mizzen-ops"],
+    ),
+];
+
+/// Crates of others that only these packages may name.
+const ONLY: &[(&str, &[&str])] = &[
+    ("wasmtime", &["mizzen-sandbox"]),
+    ("wasmtime-wasi", &["mizzen-sandbox"]),
+    ("wasmtime-wasi-io", &["mizzen-sandbox"]),
+    ("axum", &["mizzen-server"]),
+    ("rusqlite", &["mizzen-store"]),
+    ("wit-bindgen", &["mizzen-sdk"]),
+    ("clap", &["mizzen-cli"]),
+];
+
+/// What would let time, chance, disks or threads into the pure crates.
+const IMPURE: &[&str] = &["tokio", "getrandom", "rand", "rusqlite", "hyper", "notify", "rustix"];
+const PURE: &[&str] = &["mizzen-model", "mizzen-engine", "mizzen-rules", "mizzen-sdk-macros"];
+
+/// Every package of the workspace with its ordinary dependencies (tests may use what they like).
+fn packages() -> BTreeMap<String, BTreeSet<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
+    let package = |package: &Value| {
+        let ordinary = |d: &&Value| d["kind"].is_null();
+        let used = package["dependencies"].as_array().unwrap().iter().filter(ordinary).map(name).collect();
+        (name(package), used)
+    };
+    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+}
+
+#[test]
+fn every_package_depends_only_on_those_below_it() {
+    let packages = packages();
+    let mut wrong = Vec::new();
+    for (package, used) in &packages {
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| name == package) else {
+            wrong.push(format!("{package} has no row in MAY_USE: say what it may use"));
+            continue;
+        };
+        for other in used.iter().filter(|other| packages.contains_key(*other)) {
+            if !allowed.contains(&other.as_str()) {
+                wrong.push(format!("{package} may not depend on {other}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn engines_servers_and_databases_are_named_in_one_crate_each() {
+    let mut wrong = Vec::new();
+    for (package, used) in packages() {
+        for (dependency, owners) in ONLY {
+            if used.contains(*dependency) && !owners.contains(&package.as_str()) {
+                wrong.push(format!("{package} may not depend on {dependency}; only {owners:?} may"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn pure_crates_have_no_way_to_time_chance_or_disks() {
+    let packages = packages();
+    for package in PURE {
+        let Some(used) = packages.get(*package) else { continue };
+        for impure in IMPURE {
+            assert!(!used.contains(*impure), "{package} depends on {impure}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the sources themselves must keep to.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every Rust file below a folder of the repository, built things left out.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut waiting = vec![root().join(folder)];
+    while let Some(path) = waiting.pop() {
+        for entry in std::fs::read_dir(&path).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                waiting.push(path);
+            } else if name.ends_with(".rs") {
+                found.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+/// Files in which a macro is called, comments left out.
+fn calls(folder: &str, call: &str) -> Vec<PathBuf> {
+    let code = |line: &&str| !line.trim_start().starts_with("//");
+    let called = |text: &str| text.lines().filter(code).any(|line| line.contains(call));
+    sources(folder).into_iter().filter(|(_, text)| called(text)).map(|(path, _)| path).collect()
+}
+
+#[test]
+fn there_is_one_bindgen_in_the_host_and_one_generate_in_the_sdk() {
+    let host = calls("host", concat!("bindgen", "!("));
+    assert_eq!(host.len(), 1, "{host:?}");
+    let sdk = calls("sdk", concat!("generate", "!("));
+    assert_eq!(sdk.len(), 1, "{sdk:?}");
+}
+
+#[test]
+fn unsafe_code_stands_in_one_reviewed_place() {
+    let allowed = calls("host", concat!("allow(", "unsafe_code)"));
+    assert_eq!(allowed, [root().join("host/sandbox/src/artifact.rs")]);
+}
+
+#[test]
+fn no_module_file_is_called_mod_rs() {
+    let wrong: Vec<_> = ["host", "sdk", "plugins", "examples", "tests"]
+        .into_iter()
+        .flat_map(sources)
+        .filter(|(path, _)| path.ends_with("mod.rs"))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn architecture_md_names_every_crate_and_stays_short() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    assert!(text.lines().count() < 250, "{} lines", text.lines().count());
+    for entry in std::fs::read_dir(root().join("host")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(text.contains(&format!("host/{name}")), "ARCHITECTURE.md does not name host/{name}");
+    }
+}
+
+#[test]
+fn every_item_of_the_contract_is_documented() {
+    for entry in std::fs::read_dir(root().join("wit/v1")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut before = "";
+        for line in text.lines().map(str::trim) {
+            let opens = ["interface ", "world ", "record ", "variant ", "enum ", "type "].iter().any(|k| line.starts_with(k));
+            let field = line.contains(": ") && (line.ends_with(',') || line.ends_with(';')) && !line.starts_with("use ");
+            if (opens || field) && !line.starts_with("///") {
+                assert!(before.starts_with("///"), "{}: `{line}` has no documentation", path.display());
+            }
+            before = line;
+        }
+    }
+}
