@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be read or written.
@@ -141,6 +141,16 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     })
 }
 
+/// Rewrites a file that a person keeps: a link stays a link, and the file keeps its mode. A new file gets `mode`.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn rewrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mode = fs::metadata(&real).map_or(mode, |metadata| metadata.permissions().mode() & 0o777);
+    replace(&real, bytes, mode)
+}
+
 /// Creates a file that must not exist yet, as one step.
 ///
 /// # Errors
@@ -153,6 +163,14 @@ pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError>
     linked
 }
 
+/// Creates a folder and those above it, as everybody may see them.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(FileError::io("create", path))
+}
+
 /// Creates a folder and those above it; a new one can be entered by its owner only.
 ///
 /// # Errors
@@ -163,4 +181,32 @@ pub fn private_folder(path: &Path) -> Result<(), FileError> {
         .mode(0o700)
         .create(path)
         .map_err(FileError::io("create", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rewriting_keeps_the_mode_and_the_link() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link) = (place.path().join("real"), place.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        rewrite(&link, b"new", 0o644).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_there_is_not_created_again_and_nothing_is_left_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        create_new(&file, b"first", 0o600).unwrap();
+        assert!(create_new(&file, b"second", 0o600).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"first");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
 }

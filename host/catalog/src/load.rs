@@ -21,6 +21,7 @@ use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// More packages than one folder or one set is expected to hold.
@@ -106,6 +107,12 @@ pub fn verify_bytes(file: &Path, bytes: Vec<u8>, terms: &Terms) -> Result<Verifi
     let mut candidate = Candidate::parse(file, bytes, terms);
     candidate.decide(&terms.policy, terms);
     candidate.finish().map_err(|errors| LoadFailure { errors })
+}
+
+/// Whether two manifests of one name are versions of one plugin: they share a namespace, for which both keys were
+/// trusted. Ask it before one takes the place of the other.
+pub fn is_same_plugin(a: &Manifest, b: &Manifest) -> bool {
+    set::is_same_plugin(a, b)
 }
 
 /// A change of a set, tried before any file is touched.
@@ -197,19 +204,30 @@ fn find_files(sources: &Sources) -> (Vec<PathBuf>, Vec<PluginLoadError>) {
         found.entry(same).or_insert(path);
     };
     for folder in &sources.folders {
-        match std::fs::read_dir(folder) {
-            Ok(entries) => {
-                let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-                let is_package =
-                    |path: &PathBuf| path.extension().is_some_and(|extension| extension == "wasm");
-                paths.filter(is_package).take(MAX_PLUGINS).for_each(&mut add);
+        let problem = |message: String| {
+            let help = "create the folder, or correct `folders` under [plugins] in mizzen.toml";
+            Subject::of_file(folder).error(Stage::Read, LoadCode::Unreadable, message, help)
+        };
+        let entries = std::fs::read_dir(folder).and_then(|entries| {
+            let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+            let is_package = |path: &io::Result<PathBuf>| {
+                path.as_ref().map_or(true, |path| {
+                    path.extension().is_some_and(|extension| extension == "wasm")
+                })
+            };
+            paths
+                .filter(is_package)
+                .take(MAX_PLUGINS + 1)
+                .collect::<io::Result<Vec<PathBuf>>>()
+        });
+        match entries {
+            Ok(paths) if paths.len() > MAX_PLUGINS => {
+                errors.push(problem(format!(
+                    "the plugin folder has more than {MAX_PLUGINS} packages"
+                )));
             }
-            Err(error) => errors.push(Subject::of_file(folder).error(
-                Stage::Read,
-                LoadCode::Unreadable,
-                format!("cannot read the plugin folder: {error}"),
-                "create the folder, or correct `folders` under [plugins] in mizzen.toml",
-            )),
+            Ok(paths) => paths.into_iter().for_each(&mut add),
+            Err(error) => errors.push(problem(format!("cannot read the plugin folder: {error}"))),
         }
     }
     sources.files.iter().cloned().for_each(add);

@@ -1,6 +1,7 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
 mod data;
+mod diagnostic;
 mod home;
 mod logs;
 mod output;

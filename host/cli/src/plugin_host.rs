@@ -39,12 +39,19 @@ impl PluginHost {
         store: &Store,
     ) -> Result<Self> {
         let config = config.map(|config| ConfigFile { config });
-        let sandbox = Sandbox::start(Settings { cache: Some(data.join("artifacts")), ..Settings::default() })?;
+        let sandbox = Sandbox::start(Settings {
+            cache: Some(data.join("artifacts")),
+            ..Settings::default()
+        })?;
         let outfit = match &config {
             Some(file) => outfit(&file.load()?, store)?,
             None => Outfit::default(),
         };
-        let this = Self { config, home, toolbox: Toolbox::new(Arc::new(sandbox), outfit) };
+        let this = Self {
+            config,
+            home,
+            toolbox: Toolbox::new(Arc::new(sandbox), outfit),
+        };
         this.load(host).await?;
         Ok(this)
     }
@@ -63,7 +70,9 @@ impl PluginHost {
 
     /// Reloads on every change until the host stops. A set that is refused is logged, and the running one stays.
     pub(crate) async fn watch(self: Arc<Self>, host: Arc<Host>) -> Result<()> {
-        let Some(file) = self.config.clone() else { return Ok(()) };
+        let Some(file) = self.config.clone() else {
+            return Ok(());
+        };
         let config = file.load()?;
         if !config.watch {
             return Ok(());
@@ -73,12 +82,16 @@ impl PluginHost {
             // A full channel means that a reload is due anyway.
             let _ = changed.try_send(());
         })?;
-        let parents = [&file.config, &config.trust_file].into_iter().map(|path| match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        });
+        let parents = [&file.config, &config.trust_file]
+            .into_iter()
+            .map(|path| match path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+                _ => PathBuf::from("."),
+            });
         for folder in config.sources.folders.iter().cloned().chain(parents) {
-            watcher.watch(&folder, RecursiveMode::NonRecursive).with_context(|| format!("cannot watch {}", folder.display()))?;
+            watcher
+                .watch(&folder, RecursiveMode::NonRecursive)
+                .with_context(|| format!("cannot watch {}", folder.display()))?;
         }
         tracing::info!("watching the plugin folders");
         while changes.recv().await.is_some() {
@@ -95,7 +108,8 @@ impl PluginHost {
 /// Pinned only now: the signature of every plugin was verified and the whole set was loaded.
 fn remember_pins(config: &PluginConfig, plan: &LoadPlan) -> Result<()> {
     if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
-        plan.pins(Pins::load(&config.pins_file)?).save(&config.pins_file)?;
+        plan.pins(Pins::load(&config.pins_file)?)
+            .save(&config.pins_file)?;
     }
     Ok(())
 }
@@ -110,7 +124,9 @@ fn outfit(config: &PluginConfig, store: &Store) -> Result<Outfit> {
         settings: config.settings.clone(),
         secrets,
         http: Some(Arc::new(Outgoing::system(OutgoingLimits::default()))),
-        kv: Arc::new(move |plugin| Arc::new(StoreKv::new(store.clone(), plugin.as_str(), KvLimits::default()))),
+        kv: Arc::new(move |plugin| {
+            Arc::new(StoreKv::new(store.clone(), plugin.as_str(), KvLimits::default()))
+        }),
         ..Outfit::default()
     })
 }

@@ -3,6 +3,7 @@
 mod condition;
 mod db;
 mod demo;
+mod ir;
 mod key;
 mod plugin;
 mod plugins;
@@ -26,6 +27,8 @@ enum Verb {
     Condition(condition::Condition),
     /// Show the whole story on the first-party plugins
     Demo(demo::Demo),
+    /// Validate, convert, compare and draw IR documents
+    Ir(ir::Ir),
     /// Make and show keys: those that sign plugins, and those of API users
     Key(key::Key),
     /// Write, build, sign, check and run one plugin
@@ -47,6 +50,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
+        Verb::Ir(verb) => verb.run(),
         Verb::Key(group) => group.run(),
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),

@@ -22,13 +22,25 @@ pub(crate) struct Workbench {
 impl Workbench {
     /// Loads the files. The outer error is ours, the inner one is the packages'.
     pub(crate) fn open(files: Vec<PathBuf>, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
-        let plan = match load_set(&Sources { files, ..Sources::default() }, terms) {
+        let plan = match load_set(
+            &Sources {
+                files,
+                ..Sources::default()
+            },
+            terms,
+        ) {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
         let cache = home.folder()?.join("artifacts");
-        let sandbox = Sandbox::start(Settings { slots: SLOTS, cache: Some(cache), ..Settings::default() })?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let sandbox = Sandbox::start(Settings {
+            slots: SLOTS,
+            cache: Some(cache),
+            ..Settings::default()
+        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let toolbox = Toolbox::new(Arc::new(sandbox), Outfit::default());
         match runtime.block_on(toolbox.load(&plan)) {
             Ok(_) => Ok(Ok(Self { runtime, toolbox })),
@@ -56,10 +68,17 @@ pub(crate) fn print_log(report: &CallReport) {
             LogLevel::Warn => "warn",
             LogLevel::Error => "error",
         };
-        let fields: String = line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        let fields: String = line
+            .fields
+            .iter()
+            .map(|(name, value)| format!(" {name}={value}"))
+            .collect();
         eprintln!("[{level}] {}{fields}", line.message.escape_debug());
     }
     if report.log_dropped > 0 {
-        eprintln!("[warn] {} more lines did not fit the log limit", report.log_dropped);
+        eprintln!(
+            "[warn] {} more lines did not fit the log limit",
+            report.log_dropped
+        );
     }
 }

@@ -3,29 +3,83 @@
 //! Matching is linear in pattern plus text: the pieces between the stars are found leftmost first, which is enough when
 //! the only wildcard is `*`, and never needs to go back.
 
-/// Whether `pattern` matches the whole of `text`.
-///
-/// `text` may itself be a pattern: its stars are then ordinary characters which only a star of `pattern` can take, so
-/// that a match means "everything that `text` matches, `pattern` matches too".
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
-    let Some(mut left) = text.strip_prefix(first) else {
-        return false;
-    };
-    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    for piece in middle.split('*').filter(|piece| !piece.is_empty()) {
-        match left.split_once(piece) {
-            Some((_, after)) => left = after,
-            None => return false,
+/// A pattern, taken apart once: what is before its first star, between its stars, and after its last one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Glob {
+    text: Box<str>,
+    /// Where the first and the last star stand; none when there is no star.
+    stars: Option<(usize, usize)>,
+}
+
+impl Glob {
+    pub(crate) fn new(text: &str) -> Self {
+        let stars = text.find('*').zip(text.rfind('*'));
+        Self {
+            text: text.into(),
+            stars,
         }
     }
-    left.ends_with(last)
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches one text only.
+    pub(crate) const fn is_literal(&self) -> bool {
+        self.stars.is_none()
+    }
+
+    /// Whether it matches the whole of `text`.
+    ///
+    /// `text` may itself be a pattern: its stars are then ordinary characters which only a star of this one can take, so
+    /// that a match means "everything that `text` matches, this matches too".
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let Some((first, last)) = self.stars else {
+            return *self.text == *text;
+        };
+        // The ends decide nearly always, and cost two comparisons.
+        let (before, after) = (self.part(0, first), self.part(last + 1, self.text.len()));
+        if text.len() < before.len() + after.len() {
+            return false;
+        }
+        let Some(mut left) = text
+            .strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(after))
+        else {
+            return false;
+        };
+        for piece in self
+            .part(first + 1, last)
+            .split('*')
+            .filter(|piece| !piece.is_empty())
+        {
+            match left.split_once(piece) {
+                Some((_, rest)) => left = rest,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether there is a text that both match.
+    pub(crate) fn intersects(&self, other: &Self) -> bool {
+        intersect(&self.text, &other.text)
+    }
+
+    /// Stars are one byte, so every cut at one is between characters.
+    fn part(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Glob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// Whether there is a text that both patterns match. Quadratic, for load time; both patterns are bounded by the caller.
-pub(crate) fn intersect(a: &str, b: &str) -> bool {
+fn intersect(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     // reachable[j]: the part of `a` read so far and the first j bytes of `b` can stand for the same text.
     let mut reachable = vec![false; b.len() + 1];
@@ -83,6 +137,10 @@ pub(crate) fn intersect(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        Glob::new(pattern).matches(text)
+    }
 
     #[test]
     fn a_star_takes_any_run_of_characters() {

@@ -12,7 +12,7 @@ mod set;
 pub use net::{HostPort, NetScope};
 pub use set::{Effective, PermissionSet};
 
-use crate::glob;
+use crate::glob::Glob;
 use crate::namespace::shorten;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -194,7 +194,7 @@ pub struct PermissionError {
 enum Scope {
     None,
     /// `read`, `write` or `*`, or a glob over names.
-    Glob(Box<str>),
+    Glob(Glob),
     Net(NetScope),
 }
 
@@ -243,11 +243,13 @@ impl Permission {
             (ScopeShape::None, None) => Scope::None,
             (ScopeShape::None, Some(_)) => return Err(wrong(format!("it takes no scope; write {example}"))),
             (_, None | Some("")) => return Err(wrong(format!("it needs a scope; write {example}"))),
-            (ScopeShape::Access, Some(scope @ ("read" | "write" | "*"))) => Scope::Glob(scope.into()),
+            (ScopeShape::Access, Some(scope @ ("read" | "write" | "*"))) => Scope::Glob(Glob::new(scope)),
             (ScopeShape::Access, Some(_)) => {
                 return Err(wrong(format!("its scope is read, write or *; write {example}")));
             }
-            (ScopeShape::Glob, Some(scope)) if is_plain(scope, Star::Allowed) => Scope::Glob(scope.into()),
+            (ScopeShape::Glob, Some(scope)) if is_plain(scope, Star::Allowed) => {
+                Scope::Glob(Glob::new(scope))
+            }
             (ScopeShape::Glob, Some(_)) => {
                 return Err(wrong(format!(
                     "a scope is letters, digits, `_`, `-`, `.` and `*`; write {example}"
@@ -281,7 +283,7 @@ impl Permission {
             && self.store == asked.store
             && match (&self.scope, &asked.scope) {
                 (Scope::None, Scope::None) => true,
-                (Scope::Glob(wide), Scope::Glob(narrow)) => glob::matches(wide, narrow),
+                (Scope::Glob(wide), Scope::Glob(narrow)) => wide.matches(narrow.as_str()),
                 (Scope::Net(wide), Scope::Net(narrow)) => wide.covers(narrow),
                 _ => false,
             }
@@ -293,7 +295,7 @@ impl Permission {
             && self.store == other.store
             && match (&self.scope, &other.scope) {
                 (Scope::None, Scope::None) => true,
-                (Scope::Glob(a), Scope::Glob(b)) => glob::intersect(a, b),
+                (Scope::Glob(a), Scope::Glob(b)) => a.intersects(b),
                 (Scope::Net(a), Scope::Net(b)) => a.overlaps(b),
                 _ => false,
             }
@@ -303,15 +305,13 @@ impl Permission {
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
         match (&self.scope, wanted) {
             (Scope::None, Use::Clock | Use::Config | Use::Random) => self.kind == wanted.kind(),
-            (Scope::Glob(scope), Use::Kv(access)) => {
-                self.kind == Kind::Kv && glob::matches(scope, access.as_str())
-            }
+            (Scope::Glob(scope), Use::Kv(access)) => self.kind == Kind::Kv && scope.matches(access.as_str()),
             (Scope::Glob(scope), Use::Db { store, access }) => {
-                self.kind == Kind::Db && &*self.store == *store && glob::matches(scope, access.as_str())
+                self.kind == Kind::Db && &*self.store == *store && scope.matches(access.as_str())
             }
             (Scope::Glob(scope), Use::Llm(name) | Use::Secret(name) | Use::Tool(name)) => {
                 // A name with a star in it is not a name; it must not be able to pose as a pattern.
-                self.kind == wanted.kind() && !name.contains('*') && glob::matches(scope, name)
+                self.kind == wanted.kind() && !name.contains('*') && scope.matches(name)
             }
             (Scope::Net(scope), Use::Net { method, target }) => scope.allows(method, target),
             _ => false,

@@ -4,6 +4,7 @@ use mizzen_isolation::{Expected, build, call, guests, load, root};
 use mizzen_ops::toolbox::{CallError, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +22,9 @@ async fn outcome(sandbox: &Arc<Sandbox>, package: PathBuf, expected: &Expected) 
     let toolbox = match load(sandbox, vec![package]).await {
         Ok(toolbox) => toolbox,
         Err(failure) => {
-            let codes: Vec<_> = failure.errors.iter().map(|error| error.code.as_str()).collect();
+            // A guest may commit one misdeed several times over.
+            let codes: BTreeSet<_> = failure.errors.iter().map(|error| error.code.as_str()).collect();
+            let codes: Vec<_> = codes.into_iter().collect();
             return (format!("load-refused:{}", codes.join(",")), failure.to_string());
         }
     };

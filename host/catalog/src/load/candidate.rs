@@ -8,7 +8,7 @@ use crate::key::{KeyId, PublicKey};
 use crate::package::{Package, PackageError};
 use crate::trust::{Decision, Policy};
 use crate::verified::VerifiedPlugin;
-use mizzen_model::manifest::{API_VERSION_PATH, Manifest};
+use mizzen_model::manifest::{API_VERSION_PATH, Manifest, Provides};
 use mizzen_model::namespace::Namespace;
 use mizzen_model::permission::PermissionSet;
 use semver::Version;
@@ -129,7 +129,7 @@ impl Candidate {
 
     fn check_imports(&mut self, shape: &Shape, manifest: &Manifest) {
         let declared = manifest.permission_set();
-        let mut used = Vec::new();
+        let is_pack = shape.provides().0.contains(&Provides::Pack);
         for import in &shape.imports {
             match import.need() {
                 Need::Nothing => {}
@@ -139,6 +139,11 @@ impl Candidate {
                         mizzen_model::namespace::shorten(&import.name)
                     );
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, reason);
+                }
+                Need::Permission { .. } if is_pack => {
+                    let message = format!("the component exports a pack and imports {}", import.name);
+                    let help = "a pack sees facts and the log and nothing else; move the rest into a plugin of its own";
+                    self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, help);
                 }
                 Need::Permission { kind, example } if declared.of_kind(kind).is_empty() => {
                     let message = format!(
@@ -151,7 +156,6 @@ impl Candidate {
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, help);
                 }
                 Need::Permission { kind, .. } => {
-                    used.push(kind);
                     if !declared.overlaps(&self.granted, kind) {
                         let lines: Vec<String> = declared
                             .of_kind(kind)

@@ -13,6 +13,7 @@ pub(super) fn check(candidates: &[Candidate], sources: &Sources) -> Vec<PluginLo
         .collect();
     let mut errors = Vec::new();
     duplicates(&known, &mut errors);
+    strangers(&known, &mut errors);
     namespaces(&known, &mut errors);
     orders(&known, &mut errors);
     defaults(&known, sources, &mut errors);
@@ -36,6 +37,36 @@ fn duplicates(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>
                 LoadCode::DuplicatePlugin,
                 format!("the same version is there twice, also in {}", file_of(first)),
                 "remove one of the two files",
+            ));
+        }
+    }
+}
+
+/// Whether two packages of one name are versions of one plugin. Names are free to choose, namespaces are not: a key must
+/// be trusted for each. So a package of that name by somebody else cannot pass for the next version, nor inherit what
+/// was granted to the name.
+pub(super) fn is_same_plugin(a: &Manifest, b: &Manifest) -> bool {
+    a.name() == b.name()
+        && a.namespaces()
+            .iter()
+            .any(|namespace| b.namespaces().contains(namespace))
+}
+
+fn strangers(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>) {
+    let mut first_of: BTreeMap<&str, (&Subject, &Manifest)> = BTreeMap::new();
+    for (subject, manifest) in known {
+        let (first_subject, first) = *first_of
+            .entry(manifest.name().as_str())
+            .or_insert((subject, manifest));
+        if !is_same_plugin(first, manifest) {
+            errors.push(subject.error(
+                Stage::Namespaces,
+                LoadCode::DuplicatePlugin,
+                format!(
+                    "it has the name of another plugin ({}) and shares no namespace with it, so it is not a version of it",
+                    file_of(first_subject)
+                ),
+                "remove one of the two; a plugin's versions share a namespace",
             ));
         }
     }

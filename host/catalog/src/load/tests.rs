@@ -545,3 +545,53 @@ fn scanning_shows_what_is_installed_even_when_the_set_is_bad() {
         .collect();
     assert_eq!(names, [Some("a"), None]);
 }
+
+#[test]
+fn a_package_with_the_name_of_another_plugin_is_not_its_next_version() {
+    let real = Plugin {
+        permissions: &["kv:read"],
+        ..Plugin::new("text", &["acme"])
+    };
+    let impostor = Plugin {
+        version: "99.0.0",
+        permissions: &["kv:read"],
+        ..Plugin::new("text", &["evil"])
+    };
+    assert_eq!(codes(load(&[real.clone(), impostor])), ["duplicate-plugin"]);
+    let next = Plugin {
+        version: "2.0.0",
+        ..Plugin::new("text", &["acme", "acme.more"])
+    };
+    assert_eq!(codes(load(&[real, next])), [""; 0]);
+}
+
+#[test]
+fn a_pack_imports_the_log_and_nothing_that_takes_a_permission() {
+    let pack = |imports| Plugin {
+        provides: "\"pack\"",
+        exports: &["mizzen:plugin/pack@1.0.0"],
+        permissions: &["kv:read"],
+        imports,
+        ..Plugin::new("a", &["a"])
+    };
+    assert_eq!(
+        codes(load(&[pack(&[
+            "mizzen:plugin/log@1.0.0",
+            "wasi:io/streams@0.2.6"
+        ])])),
+        [""; 0]
+    );
+    assert_eq!(
+        codes(load(&[pack(&["mizzen:plugin/kv@1.0.0"])])),
+        ["import-not-permitted"]
+    );
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_a_problem_of_the_set() {
+    let sources = Sources {
+        folders: vec!["no/such/folder".into()],
+        ..Sources::default()
+    };
+    assert_eq!(codes(load_set(&sources, &dev_terms())), ["unreadable"]);
+}

@@ -67,5 +67,5 @@ fn edit_config(
     let text = files::read_text(&config.config, MAX_CONFIG)?;
     let changed = change(&text)?;
     PluginConfig::parse(&changed, std::path::Path::new(""), crate::home::OTHER_SECTIONS)?;
-    Ok(files::replace(&config.config, changed.as_bytes(), 0o644)?)
+    Ok(files::rewrite(&config.config, changed.as_bytes(), 0o644)?)
 }

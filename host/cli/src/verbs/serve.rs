@@ -50,8 +50,18 @@ impl Serve {
         let listen = self.listen.as_deref().unwrap_or(settings.listen()).to_owned();
         let address = address(&listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let plugins = self.config.or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
-        runtime.block_on(serve(address, self.data, settings, Plugins { config: plugins, home: self.home }))
+        let plugins = self
+            .config
+            .or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
+        runtime.block_on(serve(
+            address,
+            self.data,
+            settings,
+            Plugins {
+                config: plugins,
+                home: self.home,
+            },
+        ))
     }
 }
 

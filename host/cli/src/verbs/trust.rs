@@ -76,9 +76,9 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> any
     let changed = change(&text)?;
     TrustStore::parse(&changed)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        files::private_folder(folder)?;
+        files::folder(folder)?;
     }
-    Ok(files::replace(path, changed.as_bytes(), 0o644)?)
+    Ok(files::rewrite(path, changed.as_bytes(), 0o644)?)
 }
 
 /// A key from its name on this machine, from a `.pub` file, or from its text.

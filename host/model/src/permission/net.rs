@@ -1,13 +1,13 @@
 //! The scope of `net`: `[METHOD@]HOST[:PORT]`. What is left out means "any"; a host may hold `*`.
 
-use crate::glob;
+use crate::glob::Glob;
 use std::fmt;
 
 /// Where outgoing HTTP may go.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NetScope {
     method: Option<Box<str>>,
-    host: Box<str>,
+    host: Glob,
     port: Option<u16>,
 }
 
@@ -118,7 +118,7 @@ impl NetScope {
         })?;
         Ok(Self {
             method,
-            host: host.into(),
+            host: Glob::new(&host),
             port,
         })
     }
@@ -130,7 +130,7 @@ impl NetScope {
 
     /// The host glob, in lower case.
     pub fn host(&self) -> &str {
-        &self.host
+        self.host.as_str()
     }
 
     /// The port, if the scope names one.
@@ -140,25 +140,25 @@ impl NetScope {
 
     /// Whether the scope names exactly this host, without a glob. Only then may it be loopback, private or link-local.
     pub fn names_host(&self, host: &str) -> bool {
-        !self.host.contains('*') && *self.host == *host
+        self.host.is_literal() && self.host.as_str() == host
     }
 
     pub(super) fn covers(&self, asked: &Self) -> bool {
         covers_or_any(self.method.as_ref(), asked.method.as_ref())
             && covers_or_any(self.port.as_ref(), asked.port.as_ref())
-            && glob::matches(&self.host, &asked.host)
+            && self.host.matches(asked.host.as_str())
     }
 
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         meet(self.method.as_ref(), other.method.as_ref())
             && meet(self.port.as_ref(), other.port.as_ref())
-            && glob::intersect(&self.host, &other.host)
+            && self.host.intersects(&other.host)
     }
 
     pub(super) fn allows(&self, method: &str, target: &HostPort) -> bool {
         self.method.as_deref().is_none_or(|own| own == method)
             && self.port.is_none_or(|own| own == target.port)
-            && glob::matches(&self.host, &target.host)
+            && self.host.matches(&target.host)
     }
 }
 
@@ -175,7 +175,7 @@ impl fmt::Display for NetScope {
         if let Some(method) = &self.method {
             write!(f, "{method}@")?;
         }
-        write_host(f, &self.host)?;
+        write_host(f, self.host.as_str())?;
         match self.port {
             Some(port) => write!(f, ":{port}"),
             None => Ok(()),

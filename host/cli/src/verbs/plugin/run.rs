@@ -50,12 +50,19 @@ impl Run {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
-        let profile = if self.cleared { Profile::Cleared } else { Profile::Open };
+        let profile = if self.cleared {
+            Profile::Cleared
+        } else {
+            Profile::Open
+        };
         let request = CallRequest {
             tool: full_id(&bench, &self.tool)?,
             input,
             context: CallContext::default(),
-            policy: CallPolicy { profile, ..CallPolicy::default() },
+            policy: CallPolicy {
+                profile,
+                ..CallPolicy::default()
+            },
         };
         match bench.call(request) {
             Ok(result) => self.answered(&result.output, result.report.as_ref()),
@@ -68,7 +75,11 @@ impl Run {
                 });
                 self.refused(value, &refused.to_string(), report.as_deref())
             }
-            Err(error) => self.refused(json!({ "ok": false, "problem": error.to_string() }), &error.to_string(), None),
+            Err(error) => self.refused(
+                json!({ "ok": false, "problem": error.to_string() }),
+                &error.to_string(),
+                None,
+            ),
         }
     }
 
@@ -117,10 +128,15 @@ impl Run {
 }
 
 fn add_report(answer: &mut Value, report: Option<&CallReport>) {
-    let (Some(report), Some(answer)) = (report, answer.as_object_mut()) else { return };
+    let (Some(report), Some(answer)) = (report, answer.as_object_mut()) else {
+        return;
+    };
     answer.insert("outcome".into(), report.outcome.name().into());
     if let Outcome::Trap(trap) = &report.outcome {
-        answer.insert("trap".into(), json!({ "kind": trap.kind, "message": trap.message, "frames": trap.frames }));
+        answer.insert(
+            "trap".into(),
+            json!({ "kind": trap.kind, "message": trap.message, "frames": trap.frames }),
+        );
     }
     answer.insert(
         "usage".into(),
@@ -144,7 +160,10 @@ fn read_input(text: &str) -> Result<Value> {
     let (bytes, place) = match text {
         "-" => {
             let mut bytes = Vec::new();
-            std::io::stdin().take(MAX_INPUT).read_to_end(&mut bytes).context("standard input cannot be read")?;
+            std::io::stdin()
+                .take(MAX_INPUT)
+                .read_to_end(&mut bytes)
+                .context("standard input cannot be read")?;
             (bytes, "standard input".to_owned())
         }
         _ => match text.strip_prefix('@') {
@@ -152,13 +171,18 @@ fn read_input(text: &str) -> Result<Value> {
             None => (text.as_bytes().to_vec(), "--input".to_owned()),
         },
     };
-    serde_json::from_slice(&bytes).with_context(|| format!("{place} is not JSON; pass an object such as '{{\"name\": \"Ada\"}}'"))
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("{place} is not JSON; pass an object such as '{{\"name\": \"Ada\"}}'"))
 }
 
 /// `greet` is enough where one tool of the package has that name.
 fn full_id(bench: &Workbench, asked: &str) -> Result<String> {
     let loaded = bench.loaded();
-    let ids: Vec<String> = loaded.registry().tools().map(|tool| tool.spec().id().to_string()).collect();
+    let ids: Vec<String> = loaded
+        .registry()
+        .tools()
+        .map(|tool| tool.spec().id().to_string())
+        .collect();
     let wanted = asked.split('@').next().unwrap_or(asked);
     if ids.iter().any(|id| id == wanted) {
         return Ok(asked.to_owned());

@@ -49,7 +49,7 @@ impl Sign {
         }
         let signed = sign(bytes, &key)?;
         let target = self.output.as_ref().unwrap_or(&self.file);
-        files::replace(target, &signed, 0o644)?;
+        files::rewrite(target, &signed, 0o644)?;
         if self.json {
             output::json(&json!({ "file": target, "digest": package.digest(), "key": key.id() }))?;
         } else {

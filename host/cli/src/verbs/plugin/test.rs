@@ -46,19 +46,33 @@ impl Test {
         } else {
             self.path.clone()
         };
-        let verdicts = match run_examples(&file, &self.filter, home, if self.json { Voice::Silent } else { Voice::Aloud })? {
+        let verdicts = match run_examples(
+            &file,
+            &self.filter,
+            home,
+            if self.json { Voice::Silent } else { Voice::Aloud },
+        )? {
             Ok(verdicts) => verdicts,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
-        let failed = verdicts.iter().filter(|verdict| verdict.problem.is_some()).count();
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.problem.is_some())
+            .count();
         if self.json {
             let list: Vec<Value> = verdicts
                 .iter()
                 .map(|v| json!({ "name": v.name, "ok": v.problem.is_none(), "problem": v.problem, "ms": v.millis }))
                 .collect();
-            output::json(&json!({ "ok": failed == 0, "passed": verdicts.len() - failed, "failed": failed, "examples": list }))?;
+            output::json(
+                &json!({ "ok": failed == 0, "passed": verdicts.len() - failed, "failed": failed, "examples": list }),
+            )?;
         }
-        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(output::EXIT_REFUSED) })
+        Ok(if failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(output::EXIT_REFUSED)
+        })
     }
 }
 
@@ -107,14 +121,21 @@ fn run_examples(
             if voice == Voice::Aloud {
                 match &verdict.problem {
                     None => println!("test {} ... ok ({:.2} ms)", verdict.name, verdict.millis),
-                    Some(problem) => println!("test {} ... FAILED\n  {}", verdict.name, problem.replace('\n', "\n  ")),
+                    Some(problem) => println!(
+                        "test {} ... FAILED\n  {}",
+                        verdict.name,
+                        problem.replace('\n', "\n  ")
+                    ),
                 }
             }
             verdicts.push(verdict);
         }
     }
     if voice == Voice::Aloud {
-        let failed = verdicts.iter().filter(|verdict| verdict.problem.is_some()).count();
+        let failed = verdicts
+            .iter()
+            .filter(|verdict| verdict.problem.is_some())
+            .count();
         println!("\n{} passed, {failed} failed", verdicts.len() - failed);
     }
     Ok(Ok(verdicts))
@@ -129,20 +150,37 @@ fn run_example(bench: &Workbench, id: &str, name: String, example: &Example, voi
     };
     match bench.call(request) {
         Ok(result) => {
-            let millis = result.report.as_ref().map_or(0.0, |report| report.usage.duration.as_secs_f64() * 1e3);
+            let millis = result
+                .report
+                .as_ref()
+                .map_or(0.0, |report| report.usage.duration.as_secs_f64() * 1e3);
             let problem = match &example.output {
                 Some(expected) if *expected != result.output => {
                     Some(format!("expected {expected}\n     got {}", result.output))
                 }
                 _ => None,
             };
-            Verdict { name, problem, millis }
+            Verdict {
+                name,
+                problem,
+                millis,
+            }
         }
         Err(error) => {
-            if let (Voice::Aloud, CallError::Refused { report: Some(report), .. }) = (voice, &error) {
+            if let (
+                Voice::Aloud,
+                CallError::Refused {
+                    report: Some(report), ..
+                },
+            ) = (voice, &error)
+            {
                 print_log(report);
             }
-            Verdict { name, problem: Some(error.to_string()), millis: 0.0 }
+            Verdict {
+                name,
+                problem: Some(error.to_string()),
+                millis: 0.0,
+            }
         }
     }
 }

@@ -152,7 +152,7 @@ impl Step {
             target.display()
         );
         let (text, terms) = self.with_grants(&new, &waiting, home, terms)?;
-        files::private_folder(folder)?;
+        files::folder(folder)?;
         let change = Change {
             add: Some((target.clone(), bytes.clone())),
             remove: replaced.remove.clone(),
@@ -162,11 +162,11 @@ impl Step {
             Err(failure) => return output::load_failure(&failure, self.audience),
         };
         if let Some((_, after)) = &text {
-            files::replace(&self.config.config, after.as_bytes(), 0o644)?;
+            files::rewrite(&self.config.config, after.as_bytes(), 0o644)?;
         }
         if let Err(error) = files::create_new(&target, &bytes, 0o644) {
             if let Some((before, _)) = &text {
-                files::replace(&self.config.config, before.as_bytes(), 0o644)?;
+                files::rewrite(&self.config.config, before.as_bytes(), 0o644)?;
             }
             return Err(error.into());
         }

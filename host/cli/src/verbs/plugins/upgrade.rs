@@ -3,6 +3,7 @@
 use super::install::{Replaced, Step, version_of};
 use crate::home::{ConfigFile, Home};
 use anyhow::{bail, ensure};
+use mizzen_catalog::load::is_same_plugin;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,6 +47,12 @@ impl Upgrade {
             let Some(newest) = newest.cloned() else {
                 bail!("{} is not installed; use `mizzen plugins install`", new.name());
             };
+            ensure!(
+                is_same_plugin(new.manifest(), &newest),
+                "{} shares no namespace with the installed {}: it is another plugin of the same name; remove the installed one first if that is what you want",
+                new.id(),
+                newest.name()
+            );
             ensure!(
                 new.version() > newest.version(),
                 "{}@{} is installed, and {} is not newer; remove it first if you want to go back",
