@@ -84,13 +84,15 @@ pub fn build_plugin(
         }
         files::replace(&path, &bytes, PACKAGE_MODE)?;
     }
-    let digest = Package::parse(bytes)?.digest();
+    let package = Package::parse(bytes)?;
+    let shape = Shape::read(package.component())?;
     Ok(BuiltPlugin {
         path,
         size,
-        digest,
+        digest: package.digest(),
         key: request.key.id(),
         manifest: project.manifest().clone(),
+        imports: shape.imports.into_iter().map(|import| import.name).collect(),
         unchanged,
     })
 }

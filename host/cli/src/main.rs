@@ -1,7 +1,12 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
+mod data;
+mod diagnostic;
 mod home;
+mod logs;
 mod output;
+mod plugin_host;
+mod settings;
 mod verbs;
 mod workbench;
 

@@ -7,6 +7,15 @@ use std::process::ExitCode;
 /// The verb ran and the answer is no: invalid, refused, failed.
 pub(crate) const EXIT_REFUSED: u8 = 1;
 
+/// The verb was called wrongly: unknown options, a file that cannot be read.
+pub(crate) const EXIT_USAGE: u8 = 2;
+
+/// Prints why the call was wrong; the exit code that says so.
+pub(crate) fn usage_error(error: &impl std::fmt::Display) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::from(EXIT_USAGE)
+}
+
 /// For whom a verb prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {

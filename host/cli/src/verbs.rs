@@ -1,10 +1,13 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
 mod condition;
+mod db;
 mod demo;
+mod ir;
 mod key;
 mod plugin;
 mod plugins;
+mod serve;
 mod sprite;
 mod trust;
 
@@ -24,7 +27,9 @@ enum Verb {
     Condition(condition::Condition),
     /// Show the whole story on the first-party plugins
     Demo(demo::Demo),
-    /// Make and show the keys that sign plugins
+    /// Validate, convert, compare and draw IR documents
+    Ir(ir::Ir),
+    /// Make and show keys: those that sign plugins, and those of API users
     Key(key::Key),
     /// Write, build, sign, check and run one plugin
     Plugin(plugin::Plugin),
@@ -34,6 +39,10 @@ enum Verb {
     Sprite(sprite::Sprite),
     /// Say whose plugins a host trusts
     Trust(trust::Trust),
+    /// Back up, check and describe the database
+    Db(db::Db),
+    /// Serve the HTTP API
+    Serve(serve::Serve),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
@@ -41,10 +50,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
+        Verb::Ir(verb) => verb.run(),
         Verb::Key(group) => group.run(),
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),
         Verb::Sprite(verb) => verb.run(),
         Verb::Trust(group) => group.run(),
+        Verb::Db(group) => group.run(),
+        Verb::Serve(verb) => verb.run(),
     }
 }

@@ -1,5 +1,7 @@
 //! `mizzen condition eval`, as a person runs it.
 
+#![allow(clippy::unwrap_used)]
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 

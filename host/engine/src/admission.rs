@@ -1,7 +1,8 @@
-//! What a council says in languages that documents only carry: maps and JSON Schemas. Judged when the council is created,
-//! so that an execution never meets a map that does not parse.
+//! What a council says in languages that documents only carry: maps, conditions and JSON Schemas. Judged when the council is
+//! created, so that an execution never meets a map or a condition that does not compile.
 
 use crate::Schema;
+use crate::condition::Condition;
 use crate::map::{Map, Root, Side};
 use mizzen_model::chain::ChainStep;
 use mizzen_model::council::Council;
@@ -9,8 +10,8 @@ use mizzen_model::json::{Json, Object};
 use mizzen_model::problem::{Code, Problems, field_path};
 use mizzen_model::sprite::SpriteBody;
 
-/// Everything that is wrong with the maps of a council's chains, with paths in the council document: that each parses, and
-/// that each refers to earlier steps only.
+/// Everything that is wrong with the maps and conditions of a council, with paths in the council document: that each compiles,
+/// and that maps refer to earlier steps only.
 ///
 /// It belongs after [`Council::structure`], which judges the orders that the references are compared with. Schemas were judged when their
 /// sprites were registered ([`admit_sprite`]); snapshots of the same sprites are not judged again.
@@ -33,6 +34,16 @@ pub fn admit(council: &Council) -> Problems {
                 &format!("{path}/output_map"),
                 &mut problems,
             );
+        }
+    }
+    for (path, condition) in council.gate_conditions() {
+        if let Err(error) = Condition::compile_gate(condition) {
+            problems.push(path, Code::Condition, error.to_string());
+        }
+    }
+    for (path, condition) in council.rule_conditions() {
+        if let Err(error) = Condition::compile_rule(condition) {
+            problems.push(path, Code::Condition, error.to_string());
         }
     }
     problems

@@ -1,7 +1,7 @@
 //! What happens, and in what order.
 //!
 //! Decisions are pure: [`Permit`] says what a call may touch, [`Profile`] what a host refuses anyway, [`Schema`] what
-//! fits. [`Outcome`] is how a call ended. [`admit`] judges what a council says in languages of its own.  Nothing here does IO.
+//! fits. [`Outcome`] is how a call ended. [`admit`] judges what a council says in languages of its own. Nothing here does IO.
 
 #![forbid(unsafe_code)]
 

@@ -26,6 +26,11 @@ fn found(problems: &Problems) -> Vec<String> {
 }
 
 fn admit_maps(input_map: &str, output_map: &str) -> Vec<String> {
+    admit_all(input_map, output_map, "true", "true")
+}
+
+fn admit_all(input_map: &str, output_map: &str, gate: &str, rule: &str) -> Vec<String> {
+    let (gate, rule) = (Json::from(gate).to_compact(), Json::from(rule).to_compact());
     let sprite = SPRITE.replace("PARAMETERS", "{}");
     let step = |order: u32, maps: &str| {
         format!(
@@ -41,9 +46,11 @@ fn admit_maps(input_map: &str, output_map: &str) -> Vec<String> {
     ]
     .join(",");
     let council = format!(
-        r#"{{"id": "9f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "n", "domain": "d", "sprites": [{sprite}], "rules": [],
+        r#"{{"id": "9f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "n", "domain": "d", "sprites": [{sprite}], 
+            "rules": [{{"id": "r", "name": "r", "action": "deny", "condition": {rule}}}],
             "gate_agents": ["3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35"],
-            "chains": [{{"id": "8f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "c", "gates": [], "timeout": "1s", "steps": [{steps}]}}]}}"#
+            "chains": [{{"id": "8f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "c", "timeout": "1s", "steps": [{steps}],
+                "gates": [{{"position": "after", "sprite_id": "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "condition": {gate}}}]}}]}}"#
     );
     let council = Council::parse(&Json::parse(&council).unwrap()).unwrap();
     found(&admit(&council))
@@ -76,6 +83,27 @@ fn maps_that_do_not_parse_are_refused_where_they_stand() {
             "/chains/0/steps/1/input_map/b map",
             "/chains/0/steps/1/output_map/d map"
         ]
+    );
+}
+
+#[test]
+fn conditions_that_do_not_compile_are_refused_where_they_stand() {
+    assert!(
+        admit_all(
+            "{}",
+            "{}",
+            "output.confidence >= 0.85",
+            "all: [\"true\", {not: \"input.x\"}]"
+        )
+        .is_empty()
+    );
+    assert_eq!(
+        admit_all("{}", "{}", "output.confidence >=", "true"),
+        ["/chains/0/gates/0/condition condition"]
+    );
+    assert_eq!(
+        admit_all("{}", "{}", "true", "nonsense: 1"),
+        ["/rules/0/condition condition"]
     );
 }
 

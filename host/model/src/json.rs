@@ -18,6 +18,7 @@ mod object;
 mod parse;
 mod pointer;
 mod position;
+mod pretty;
 mod scan;
 mod serde_value;
 mod tape;

@@ -215,7 +215,7 @@ impl Limits {
 
     /// What an author may ask for at most when the operator does not say otherwise.
     pub const CEILING: Self = Self {
-        memory: ByteSize::mib(256),
+        memory: ByteSize::mib(512),
         cpu: TimeSpan::millis(30_000),
         wall_clock: TimeSpan::millis(60_000),
         table_elements: 20_000,

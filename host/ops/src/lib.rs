@@ -1,5 +1,61 @@
-//! Everything a caller can ask the host to do.
+//! Everything a caller can ask the host to do, one file per operation, each a method of [`Host`].
+//!
+//! Ids, time and randomness enter here, through [`Clock`] and [`Entropy`]. An operation answers, refuses ([`Refusal`]: the caller
+//! can mend it) or fails ([`Fault`]: we cannot do it now); what a status code is, it does not know. Whether the caller may ask is
+//! decided before ([`Host::authenticate`], [`Grant`]).
+//!
+//! [`toolbox`] is the running set of plugins; [`outgoing`] is what plugins and hooks reach the network through.
+//!
+//! Not here: the HTTP API, SQL, wasmtime.
+//!
+//! To add an operation: a file named after it with an `impl Host` block, and its refusals in `error.rs`.
 
 #![forbid(unsafe_code)]
 
+mod api_keys;
+mod authenticate;
+mod caller;
+mod clock;
+mod council;
+mod create_council;
+mod create_sprite;
+mod delete_council;
+mod delete_sprite;
+mod document;
+mod entropy;
+mod error;
+mod get_council;
+mod get_sprite;
+mod health;
+mod host;
+mod list_councils;
+mod list_sprites;
+mod metrics;
+pub mod outgoing;
+mod plugins;
+mod prompts;
+mod registry;
+mod review;
+mod sprite;
+mod store_stats;
 pub mod toolbox;
+mod update_council;
+mod update_sprite;
+mod verify_fingerprint;
+
+pub use api_keys::{ApiKeyRequest, MadeApiKey};
+pub use authenticate::AccessRefusal;
+pub use caller::{Caller, Grant, UnknownGrant};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use document::{Document, Documents, Force, IfMatch};
+pub use entropy::{CountingEntropy, Entropy, SystemEntropy};
+pub use error::{Fault, OpError, Refusal};
+pub use health::{Health, State};
+pub use host::{Host, IdempotencyKey, timestamp};
+pub use metrics::{Family, Metrics};
+pub use prompts::{FetchPrompt, Prompts};
+pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
+pub use store_stats::StoreStats;
+pub use verify_fingerprint::FingerprintReport;
+
+pub use mizzen_store::SpriteFilter;

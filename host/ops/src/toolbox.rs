@@ -9,10 +9,13 @@ mod load;
 mod memory_kv;
 mod nested;
 mod outfit;
+mod publish;
+mod store_kv;
 
 pub use call::{CallError, CallRequest, ToolResult};
 pub use memory_kv::MemoryKv;
-pub use outfit::{Outfit, OutfitError, SecretValues};
+pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
+pub use store_kv::StoreKv;
 
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
@@ -70,7 +73,11 @@ impl Loaded {
 impl Toolbox {
     /// A toolbox with nothing in it.
     pub fn new(sandbox: Arc<Sandbox>, outfit: Outfit) -> Arc<Self> {
-        Arc::new(Self { sandbox, outfit, current: RwLock::default() })
+        Arc::new(Self {
+            sandbox,
+            outfit,
+            current: RwLock::default(),
+        })
     }
 
     /// The set that runs now. Whoever holds it keeps it, whatever is loaded later.

@@ -24,7 +24,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             slots: 64,
-            max_memory: 256 << 20,
+            max_memory: 512 << 20,
             max_table_elements: 20_000,
             // Fewer than two would let one guest inside a long bulk instruction hold up every other.
             guest_threads: std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),

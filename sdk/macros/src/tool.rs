@@ -303,3 +303,47 @@ fn replay(value: Replay) -> &'static str {
         Replay::RecordedResult => "RecordedResult",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    fn error(arguments: &str, item: &str) -> String {
+        let parse = |text: &str| text.parse::<proc_macro2::TokenStream>().unwrap();
+        expand(parse(arguments), parse(item))
+            .map(|tokens| tokens.to_string())
+            .unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_function_that_cannot_be_a_tool_is_told_why() {
+        let pure = "side_effects = \"none\"";
+        for (arguments, item, part) in [
+            (pure, "struct Tool;", "stands before a function"),
+            (
+                pure,
+                "fn tool(input: u8) -> u8 { 1 }",
+                "describe the tool in a doc comment",
+            ),
+            (pure, "/// T.\nasync fn tool() {}", "remove `async`"),
+            (pure, "/// T.\nunsafe fn tool() {}", "cannot be unsafe"),
+            (pure, "/// T.\nfn tool<T>(input: T) {}", "cannot be generic"),
+            (pure, "/// T.\nfn tool(&self) {}", "cannot take `self`"),
+            (
+                pure,
+                "/// T.\nfn tool(a: u8, b: u8) {}",
+                "put several values into one struct",
+            ),
+            (
+                pure,
+                "/// T.\nfn tool(a: u8, b: &Context, c: u8) {}",
+                "and no more",
+            ),
+            (pure, "/// T.\nfn _tool() {}", "is not a tool name"),
+            ("", "/// T.\nfn tool() {}", "say how the tool touches the world"),
+        ] {
+            let found = error(arguments, item);
+            assert!(found.contains(part), "{item}: {found}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
-//! `mizzen key`: the keys that sign plugins.
+//! `mizzen key`: the keys that sign plugins, and the keys of API users.
 
+mod api;
 mod list;
 mod new;
 mod show;
@@ -26,6 +27,8 @@ enum Verb {
     List(list::List),
     /// Show the public half of a key, as others need it
     Show(show::Show),
+    /// Keys of API users: make, list, revoke
+    Api(api::Api),
 }
 
 impl Key {
@@ -35,6 +38,7 @@ impl Key {
             Verb::New(verb) => verb.run(&keys),
             Verb::List(verb) => verb.run(&keys),
             Verb::Show(verb) => verb.run(&keys),
+            Verb::Api(verb) => verb.run(),
         }
     }
 }

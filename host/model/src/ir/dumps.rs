@@ -3,7 +3,7 @@
 use super::error::ValidationError;
 use super::record::{Reader, Record, Writer};
 use super::validate::{Options, parse_failure};
-use crate::json::{Form, parse};
+use crate::json::{Form, Tape, parse};
 
 /// Compact JSON in declared field order, raw UTF-8. Defaults are left out, an action's `kind` never is (D11).
 pub fn dumps<T: Record>(record: &T) -> String {
@@ -23,9 +23,13 @@ fn write<T: Record>(record: &T, form: Form) -> String {
 
 /// Reads a record: JSON and structure. Ids and version are [`super::validate`]'s business.
 pub fn loads<T: Record>(text: &str) -> Result<T, Vec<ValidationError>> {
-    let options = Options::default();
-    let tape = parse(text, options.json).map_err(|error| vec![parse_failure(text, &error)])?;
-    let mut reader = Reader::new(options.errors);
+    let tape = parse(text, Options::default().json).map_err(|error| vec![parse_failure(text, &error)])?;
+    read(&tape)
+}
+
+/// As [`loads`], for a text that is already parsed.
+pub(crate) fn read<T: Record>(tape: &Tape<'_>) -> Result<T, Vec<ValidationError>> {
+    let mut reader = Reader::new(Options::default().errors);
     let record = T::read(tape.root(), &mut reader);
     let (errors, _) = reader.finish();
     match record {

@@ -226,12 +226,22 @@ fn parse_clock(text: &str) -> Result<Total, DurationError> {
     } else {
         parse_time(rest)?
     };
+    if time.seconds >= DAY {
+        return Err(DurationError::Malformed);
+    }
     Ok(Total { days, ..time })
 }
 
 fn parse_time(text: &str) -> Result<Total, DurationError> {
+    // "1:00" could be minutes and seconds; the wire format's other readers refuse it too.
+    if text.len() < "00:00".len() {
+        return Err(DurationError::Malformed);
+    }
     let (hours, rest) = text.split_once(':').ok_or(DurationError::Malformed)?;
     let hours = number(hours)?;
+    if hours > MAX_DAYS {
+        return Err(DurationError::TooLarge);
+    }
     let (minutes, seconds) = match rest.split_once(':') {
         Some((minutes, seconds)) => (minutes, Some(seconds)),
         None => (rest, None),
@@ -343,5 +353,124 @@ impl Value for Duration {
 
     fn schema(_: &mut SchemaBook) -> Json {
         super::record::duration_schema()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_are_read_in_every_form_and_printed_as_iso_8601() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(
+                Duration::parse(text)
+                    .ok()
+                    .map(|duration| duration.to_string())
+                    .as_deref(),
+                expected,
+                "{text:?}"
+            );
+        };
+        check("PT1.5S", Some("PT1.5S"));
+        check("P1Y2M3DT4H5M6S", Some("P1Y63DT4H5M6S"));
+        check("P1W2D", Some("P9D"));
+        check("-PT36H", Some("-P1DT12H"));
+        check("+P1D", Some("P1D"));
+        check("P1.5D", Some("P1DT12H"));
+        check("PT1,5S", Some("PT1.5S"));
+        check("PT1.1234567S", Some("PT1.123457S"));
+        check("P1DT", Some("P1D"));
+        check("PT0S", Some("PT0S"));
+        check("-PT0S", Some("PT0S"));
+        check("P999999999D", Some("P2739726Y9D"));
+        check("-P999999999D", Some("-P2739726Y9D"));
+        check("00:01:30", Some("PT1M30S"));
+        check("100:00", Some("P4DT4H"));
+        check("1:00:00", Some("PT1H"));
+        check("12:34:56.789123", Some("PT12H34M56.789123S"));
+        check("1 day, 01:00:00", Some("P1DT1H"));
+        check("1d 01:00:00.5", Some("P1DT1H0.5S"));
+        check("3 DAYS", Some("P3D"));
+        for bad in [
+            "",
+            "P",
+            "PT",
+            "p1d",
+            "1",
+            "1.5",
+            "90",
+            "P1",
+            "P-1D",
+            "P1S",
+            "PT1D",
+            " P1D",
+            "P1D ",
+            "PT1H30",
+            "PT.5S",
+            "P1.5Y1D",
+            "PTT1S",
+            "1:00",
+            "1:2:3",
+            "00:60",
+            "00:00:60",
+            "01:00:00.",
+            "1 day 24:00",
+            "1 dayx",
+            "-",
+            "+",
+            "--PT1H",
+            "P1000000000D",
+            "-P999999999DT1S",
+            "PT4294967296S",
+            "1000000000:00",
+            "P٣D",
+        ] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn seconds_are_rounded_to_the_microsecond() {
+        let check = |seconds: f64, expected: &str| {
+            assert_eq!(
+                Duration::from_float_seconds(seconds).unwrap().to_string(),
+                expected,
+                "{seconds}"
+            );
+        };
+        check(1.5, "PT1.5S");
+        check(-1.5, "-PT1.5S");
+        check(1e-7, "PT0S");
+        check(-0.0, "PT0S");
+        check(2.5e-6, "PT0.000003S");
+        check(59.9999999, "PT1M");
+        check(1e9, "P31Y259DT1H46M40S");
+        assert_eq!(Duration::from_float_seconds(1e18), Err(DurationError::TooLarge));
+        assert_eq!(
+            Duration::from_float_seconds(f64::NAN),
+            Err(DurationError::TooLarge)
+        );
+        assert_eq!(Duration::from_seconds(i64::MIN), Err(DurationError::TooLarge));
+        assert_eq!(
+            Duration::from_seconds(86_399_999_999_999).unwrap().to_string(),
+            "P2739726Y9DT23H59M59S"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_duration_reads_back_as_itself(seconds in -86_399_999_913_600i64..86_399_999_999_999, micro in 0.0f64..1.0) {
+            for duration in [Duration::from_seconds(seconds), Duration::from_float_seconds(seconds as f64 / 1e6 + micro)] {
+                let duration = duration.unwrap();
+                prop_assert_eq!(Duration::parse(&duration.to_string()), Ok(duration));
+            }
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "[-+PpTtYMWDHS0-9:., day]{0,24}") {
+            let _ = Duration::parse(&text);
+        }
     }
 }

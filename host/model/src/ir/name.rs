@@ -1,10 +1,10 @@
 //! Every record by its name, for callers that choose one at run time.
 
-use super::dumps::{dumps, dumps_canonical, loads};
+use super::dumps::{dumps, dumps_canonical, loads, read};
 use super::error::ValidationError;
 use super::record::{Record, SchemaBook};
 use super::records::*;
-use crate::json::{Json, Object};
+use crate::json::{Json, Object, Tape};
 
 macro_rules! records {
     ($($name:ident),* $(,)?) => {
@@ -41,6 +41,13 @@ macro_rules! records {
             pub fn loads(self, text: &str) -> Result<AnyRecord, Vec<ValidationError>> {
                 match self {
                     $( RecordName::$name => loads::<$name>(text).map(Box::new).map(AnyRecord::$name), )*
+                }
+            }
+
+            /// Reads a record of this kind from a tape.
+            pub fn read(self, tape: &Tape<'_>) -> Result<AnyRecord, Vec<ValidationError>> {
+                match self {
+                    $( RecordName::$name => read::<$name>(tape).map(Box::new).map(AnyRecord::$name), )*
                 }
             }
 
@@ -99,6 +106,11 @@ records!(
 );
 
 impl RecordName {
+    /// Why a text is no record of this kind.
+    pub fn check(self, tape: &Tape<'_>) -> Vec<ValidationError> {
+        self.read(tape).err().unwrap_or_default()
+    }
+
     /// From the name; upper and lower case, `-` and `_` do not matter.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = |text: &str| text.replace(['-', '_'], "").to_ascii_lowercase();

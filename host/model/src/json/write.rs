@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 pub enum Form {
     /// Members in insertion order, raw UTF-8.
     Compact,
+    /// Members in insertion order, everything outside printable ASCII as `\uXXXX`: safe for readers that split lines by Unicode.
+    CompactAscii,
     /// Members sorted by code point at every depth, raw UTF-8 (D11).
     Canonical,
     /// Members sorted by code point at every depth, everything outside printable ASCII as `\uXXXX` (D8).
@@ -15,9 +17,9 @@ pub enum Form {
 }
 
 impl Form {
-    fn order(self) -> Order {
+    pub(crate) fn order(self) -> Order {
         match self {
-            Form::Compact => Order::Insertion,
+            Form::Compact | Form::CompactAscii => Order::Insertion,
             Form::Canonical | Form::CanonicalAscii => Order::CodePoint,
         }
     }
@@ -27,6 +29,11 @@ impl Json {
     /// Compact text, members in insertion order, raw UTF-8.
     pub fn to_compact(&self) -> String {
         self.to_text(Form::Compact)
+    }
+
+    /// Compact text, members in insertion order, everything outside printable ASCII escaped.
+    pub fn to_compact_ascii(&self) -> String {
+        self.to_text(Form::CompactAscii)
     }
 
     /// Compact text, members sorted by code point at every depth, raw UTF-8.
@@ -108,7 +115,7 @@ pub fn write_string(text: &str, form: Form, out: &mut String) {
     out.push('"');
     match form {
         Form::Compact | Form::Canonical => write_raw(text, out),
-        Form::CanonicalAscii => write_ascii(text, out),
+        Form::CompactAscii | Form::CanonicalAscii => write_ascii(text, out),
     }
     out.push('"');
 }

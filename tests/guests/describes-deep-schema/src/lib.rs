@@ -1,4 +1,4 @@
-//! Describes a tool whose schema nests 50,000 deep.
+//! Describes a tool whose schema nests 20,000 deep.
 
 use mizzen_sdk::bindings::exports::mizzen::plugin::tool::{Descriptor, Guest};
 use mizzen_sdk::bindings::mizzen::plugin::types::{CallContext, Error, ReplayPolicy, SideEffects};
@@ -8,7 +8,7 @@ struct Plugin;
 impl Guest for Plugin {
     fn describe() -> Vec<Descriptor> {
         let mut attack = tool("attack");
-        attack.input_schema = "{\"not\":".repeat(50_000) + "true" + &"}".repeat(50_000);
+        attack.input_schema = "{\"not\":".repeat(20_000) + "true" + &"}".repeat(20_000);
         vec![attack]
     }
 
@@ -24,7 +24,7 @@ fn tool(name: &str) -> Descriptor {
         version: "0.1.0".to_owned(),
         description: "Does what the folder's name says.".to_owned(),
         input_schema: r#"{"type":"object"}"#.to_owned(),
-        output_schema: "true".to_owned(),
+        output_schema: "{}".to_owned(),
         side_effects: SideEffects::None,
         replay_policy: ReplayPolicy::RecordedResult,
         permissions: Vec::new(),

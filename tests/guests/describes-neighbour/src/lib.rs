@@ -24,7 +24,7 @@ fn tool(name: &str) -> Descriptor {
         version: "0.1.0".to_owned(),
         description: "Does what the folder's name says.".to_owned(),
         input_schema: r#"{"type":"object"}"#.to_owned(),
-        output_schema: "true".to_owned(),
+        output_schema: "{}".to_owned(),
         side_effects: SideEffects::None,
         replay_policy: ReplayPolicy::RecordedResult,
         permissions: Vec::new(),

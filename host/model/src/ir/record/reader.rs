@@ -139,10 +139,13 @@ impl<'t> Reader<'t> {
             let path = self.pointer(Some(member.key));
             let hint = match nearest(member.key, known) {
                 Some(name) => format!("did you mean `{name}`? unknown keys are forbidden"),
-                None => format!(
-                    "remove it: unknown keys are forbidden; this record has {}",
-                    known.join(", ")
-                ),
+                None if known.len() <= 6 => {
+                    format!(
+                        "remove it: unknown keys are forbidden; this record has {}",
+                        known.join(", ")
+                    )
+                }
+                None => "remove it: unknown keys are forbidden".to_owned(),
             };
             self.errors.push(ValidationError {
                 stage: Stage::Structural,

@@ -1,6 +1,6 @@
 //! Writes records in the two wire forms.
 
-use crate::json::{Form, write_string};
+use crate::json::{Form, Order, write_string};
 
 /// Something a [`Writer`] can write.
 pub trait Emit {
@@ -46,7 +46,7 @@ impl Writer {
 
     /// An object of the members that are present; sorted first when the form is canonical.
     pub fn record(&mut self, members: &mut [Option<(&str, &dyn Emit)>]) {
-        if self.form != Form::Compact {
+        if self.form.order() == Order::CodePoint {
             members.sort_unstable_by_key(|member| member.map(|(key, _)| key));
         }
         self.text.push('{');

@@ -1,0 +1,63 @@
+//! The data folder, as verbs take it.
+
+use anyhow::Result;
+use mizzen_ops::{Clock, SystemClock};
+use mizzen_store::{Options, Store};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+/// Where everything is that the host keeps.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Data {
+    /// The folder with everything the host keeps
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "MIZZEN_DATA",
+        hide_env = true,
+        default_value = ".mizzen"
+    )]
+    data: PathBuf,
+}
+
+impl Data {
+    /// The folder; it need not exist yet.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.data
+    }
+
+    fn options() -> Options {
+        Options {
+            readers: 1,
+            now: SystemClock.now_ms(),
+            ..Options::default()
+        }
+    }
+
+    /// Opens the database, making it when it is missing, and runs `work` on it.
+    pub(crate) fn with_store<T, W>(&self, work: impl FnOnce(Store) -> W) -> Result<T>
+    where
+        W: Future<Output = Result<T>>,
+    {
+        run(Store::open(&self.data, &Self::options())?, work)
+    }
+
+    /// As [`Data::with_store`], but refuses when there is no database yet.
+    pub(crate) fn with_existing_store<T, W>(&self, work: impl FnOnce(Store) -> W) -> Result<T>
+    where
+        W: Future<Output = Result<T>>,
+    {
+        run(Store::open_existing(&self.data, &Self::options())?, work)
+    }
+}
+
+fn run<T, W: Future<Output = Result<T>>>(store: Store, work: impl FnOnce(Store) -> W) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let result = work(store.clone()).await;
+        store.close().await;
+        result
+    })
+}

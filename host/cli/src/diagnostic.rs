@@ -1,0 +1,215 @@
+//! Diagnostics for people: what is wrong, the line it stands on, the place underlined, what to do.
+
+mod excerpt;
+
+use excerpt::Excerpt;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Severity {
+    /// The document is refused.
+    Error,
+    /// The document is suspicious.
+    Warning,
+}
+
+/// One finding.
+#[derive(Debug, Clone)]
+pub(crate) struct Diagnostic {
+    pub(crate) severity: Severity,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    /// The bytes of the source it is about.
+    pub(crate) span: Option<Range<usize>>,
+    /// What stands under the underlined place.
+    pub(crate) label: String,
+    /// Lines of the form `= name: text`.
+    pub(crate) notes: Vec<(&'static str, String)>,
+}
+
+/// Whether to use colour: a terminal, and nobody asked not to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colour {
+    /// ANSI escapes.
+    On,
+    /// Plain text.
+    Off,
+}
+
+impl Colour {
+    /// What suits standard error.
+    pub(crate) fn for_stderr() -> Self {
+        let wanted = std::io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        if wanted { Colour::On } else { Colour::Off }
+    }
+
+    fn paint(self, style: &str, text: &str) -> String {
+        match self {
+            Colour::On => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
+            Colour::Off => text.to_owned(),
+        }
+    }
+}
+
+/// A named source, with its lines found once: ten thousand errors in ten megabytes must not mean ten thousand passes.
+pub(crate) struct Source<'s> {
+    name: &'s str,
+    text: &'s str,
+    lines: Vec<usize>,
+}
+
+impl<'s> Source<'s> {
+    pub(crate) fn new(name: &'s str, text: &'s str) -> Self {
+        let breaks = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| *byte == b'\n')
+            .map(|(at, _)| at + 1);
+        Source {
+            name,
+            text,
+            lines: std::iter::once(0).chain(breaks).collect(),
+        }
+    }
+
+    /// Line and column in characters, both from 1.
+    pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let before = self.text.as_bytes().get(start..offset).unwrap_or_default();
+        // Continuation bytes of UTF-8 do not begin a character.
+        (
+            line,
+            before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() + 1,
+        )
+    }
+
+    fn line(&self, number: usize) -> (usize, &'s str) {
+        let start = self.lines.get(number - 1).copied().unwrap_or(0);
+        let end = self.lines.get(number).map_or(self.text.len(), |next| next - 1);
+        (
+            start,
+            self.text
+                .get(start..end)
+                .unwrap_or_default()
+                .trim_end_matches('\r'),
+        )
+    }
+}
+
+/// A diagnostic as text, ending with a newline.
+pub(crate) fn render(source: &Source<'_>, diagnostic: &Diagnostic, colour: Colour) -> String {
+    let (word, style) = match diagnostic.severity {
+        Severity::Error => ("error", "1;31"),
+        Severity::Warning => ("warning", "1;33"),
+    };
+    let mut out = String::new();
+    let title = colour.paint(style, &format!("{word}[{}]", diagnostic.code));
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "{title}: {}",
+        colour.paint("1", &excerpt::printable(&diagnostic.message))
+    );
+    let bar = colour.paint("1;34", "|");
+    let mut margin = 2;
+    if let Some(span) = &diagnostic.span {
+        let (line, column) = source.position(span.start);
+        let (start, text) = source.line(line);
+        let number = line.to_string();
+        margin = number.len() + 1;
+        let gap = " ".repeat(margin);
+        let excerpt = Excerpt::new(
+            text,
+            span.start.saturating_sub(start)..span.end.saturating_sub(start),
+        );
+        let arrow = colour.paint("1;34", "-->");
+        let _ = writeln!(
+            out,
+            "{}{arrow} {}:{line}:{column}",
+            " ".repeat(number.len()),
+            source.name
+        );
+        let _ = writeln!(out, "{gap}{bar}");
+        let _ = writeln!(out, "{} {bar} {}", colour.paint("1;34", &number), excerpt.text);
+        let mark = colour.paint(
+            style,
+            &format!(
+                "{} {}",
+                "^".repeat(excerpt.width),
+                excerpt::printable(&diagnostic.label)
+            ),
+        );
+        let _ = writeln!(
+            out,
+            "{gap}{bar} {}{}",
+            " ".repeat(excerpt.indent),
+            mark.trim_end()
+        );
+        let _ = writeln!(out, "{gap}{bar}");
+    }
+    for (name, note) in &diagnostic.notes {
+        let sign = colour.paint("1;34", "=");
+        let _ = writeln!(
+            out,
+            "{}{sign} {}: {}",
+            " ".repeat(margin),
+            colour.paint("1", name),
+            excerpt::printable(note)
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str, span: Range<usize>) -> String {
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            code: "missing".to_owned(),
+            message: "a field is missing".to_owned(),
+            span: Some(span),
+            label: "add it".to_owned(),
+            notes: vec![("at", "/a".to_owned())],
+        };
+        render(&Source::new("f.json", text), &diagnostic, Colour::Off)
+    }
+
+    #[test]
+    fn the_place_is_underlined_on_its_line() {
+        assert_eq!(
+            plain("{\n  \"é\": [1, 2]\n}\n", 9..15),
+            "error[missing]: a field is missing\n --> f.json:2:8\n  |\n2 |   \"é\": [1, 2]\n  |        ^^^^^^ add it\n  |\n  = at: /a\n"
+        );
+    }
+
+    #[test]
+    fn a_place_at_the_end_of_the_text_is_still_shown() {
+        let text = plain("abc", 3..3);
+        assert!(
+            text.contains("f.json:1:4") && text.contains("|    ^ add it"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn escape_sequences_of_the_source_do_not_reach_the_terminal() {
+        assert!(!plain("\"\u{1b}[31m\u{202e}\"", 0..3).contains(['\u{1b}', '\u{202e}']));
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut_around_the_place() {
+        let line = format!("{}HERE{}", "x".repeat(1_000_000), "y".repeat(1_000_000));
+        let text = plain(&line, 1_000_000..1_000_004);
+        assert!(
+            text.len() < 1_000 && text.contains("HERE") && text.contains("^^^^ add it"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! Structured logs on stderr: for people on a terminal, JSON otherwise. `MIZZEN_LOG` filters them, e.g. `MIZZEN_LOG=warn`.
+
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging. Called once, by verbs that serve.
+pub(crate) fn start() {
+    let filter = EnvFilter::try_from_env("MIZZEN_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    // A second start can only come from a test in the same process; the first one stands.
+    let _ = if std::io::stderr().is_terminal() {
+        logs.with_target(false).try_init()
+    } else {
+        logs.json().flatten_event(true).try_init()
+    };
+}

@@ -1,0 +1,143 @@
+//! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
+
+use anyhow::{Context, Result, bail};
+use mizzen_ops::Prompts;
+use mizzen_server::{Config, TlsFiles};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes of a configuration file.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Where `mizzen serve` listens unless told otherwise.
+const LISTEN: &str = "127.0.0.1:7437";
+
+/// Everything that is set; what is not set has a default.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Settings {
+    #[serde(default)]
+    server: ServerSection,
+    #[serde(default)]
+    store: StoreSection,
+    #[serde(default)]
+    prompts: PromptSection,
+    /// Relative paths are relative to the file.
+    #[serde(skip)]
+    base: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServerSection {
+    listen: Option<String>,
+    rate_per_second: Option<u32>,
+    rate_burst: Option<u32>,
+    connections: Option<usize>,
+    header_bytes: Option<usize>,
+    header_fields: Option<usize>,
+    receive_seconds: Option<u64>,
+    grace_seconds: Option<u64>,
+    tls_certificate: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    #[serde(default)]
+    cors_origins: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoreSection {
+    readers: Option<usize>,
+    max_bytes: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PromptSection {
+    root: Option<PathBuf>,
+    #[serde(default)]
+    hosts: Vec<String>,
+}
+
+impl Settings {
+    /// Reads the named file; without a name `mizzen.toml` when there is one, and nothing when there is none.
+    pub(crate) fn load(named: Option<&Path>) -> Result<Self> {
+        let usual = Path::new("mizzen.toml");
+        let path = match named {
+            Some(path) => path,
+            None if usual.is_file() => usual,
+            None => return Ok(Self::default()),
+        };
+        let length = std::fs::metadata(path)
+            .with_context(|| format!("{} cannot be read", path.display()))?
+            .len();
+        if length > MAX_BYTES {
+            bail!(
+                "{} has {length} bytes; a configuration has at most {MAX_BYTES}",
+                path.display()
+            );
+        }
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let mut settings: Self =
+            toml::from_str(&text).with_context(|| format!("{} is not a configuration", path.display()))?;
+        settings.base = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(settings)
+    }
+
+    /// Where to listen.
+    pub(crate) fn listen(&self) -> &str {
+        self.server.listen.as_deref().unwrap_or(LISTEN)
+    }
+
+    /// The server's part.
+    pub(crate) fn server(&self) -> Result<Config> {
+        let section = &self.server;
+        let tls = match (&section.tls_certificate, &section.tls_key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some(TlsFiles {
+                certificate: self.base.join(certificate),
+                key: self.base.join(key),
+            }),
+            _ => bail!("server.tls_certificate and server.tls_key belong together; set both or none"),
+        };
+        let usual = Config::default();
+        let seconds = |set: Option<u64>, usual: Duration| set.map_or(usual, Duration::from_secs);
+        Ok(Config {
+            rate_per_second: section.rate_per_second.unwrap_or(usual.rate_per_second),
+            rate_burst: section.rate_burst.unwrap_or(usual.rate_burst),
+            connections: section.connections.unwrap_or(usual.connections),
+            header_bytes: section.header_bytes.unwrap_or(usual.header_bytes),
+            header_fields: section.header_fields.unwrap_or(usual.header_fields),
+            receive: seconds(section.receive_seconds, usual.receive),
+            grace: seconds(section.grace_seconds, usual.grace),
+            tls,
+            cors_origins: section.cors_origins.clone(),
+            ..usual
+        })
+    }
+
+    /// The store's part.
+    pub(crate) fn store(&self, now: i64) -> mizzen_store::Options {
+        let usual = mizzen_store::Options::default();
+        mizzen_store::Options {
+            readers: self.store.readers.unwrap_or(usual.readers),
+            max_bytes: self.store.max_bytes,
+            now,
+        }
+    }
+
+    /// Where prompts may come from.
+    pub(crate) fn prompts(&self) -> Prompts {
+        Prompts {
+            root: self.prompts.root.as_ref().map(|root| self.base.join(root)),
+            hosts: self
+                .prompts
+                .hosts
+                .iter()
+                .map(|host| host.to_ascii_lowercase())
+                .collect(),
+            fetch: None,
+        }
+    }
+}

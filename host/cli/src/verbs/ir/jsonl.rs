@@ -1,0 +1,42 @@
+//! Lines of JSON in, lines of JSON out, in the same order and as many.
+
+use mizzen_model::json::{Json, Limits, ParseError, parse_bytes};
+use std::io::{BufRead, Write};
+
+/// One line of input: an object, or why it is none.
+pub(super) type Row = Result<Json, ParseError>;
+
+/// Answers every line that is not blank; true when all of them could be read.
+pub(super) fn answer_lines(
+    mut input: impl BufRead,
+    mut output: impl Write,
+    mut answer: impl FnMut(&Row) -> Json,
+) -> std::io::Result<bool> {
+    let limits = Limits::default();
+    let mut all_read = true;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line is read no further than the limit allows, then skipped to its end.
+        let most = limits.bytes as u64 + 2;
+        let read = std::io::Read::take(&mut input, most).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == most && !line.ends_with(b"\n") {
+            input.skip_until(b'\n')?;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let row = parse_bytes(&line, limits).map(|tape| tape.root().to_json());
+        all_read &= row.is_ok();
+        // ASCII: many readers take U+2028 and the like for the end of a line.
+        let mut text = answer(&row).to_compact_ascii();
+        text.push('\n');
+        output.write_all(text.as_bytes())?;
+        // An editor that asks line by line waits for this.
+        output.flush()?;
+    }
+    Ok(all_read)
+}

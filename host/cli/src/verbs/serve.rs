@@ -1,0 +1,146 @@
+//! `mizzen serve`.
+
+use crate::data::Data;
+use crate::home::Home;
+use crate::logs;
+use crate::plugin_host::PluginHost;
+use crate::settings::Settings;
+use anyhow::{Context, Result};
+use mizzen_ops::{Clock, Host, SystemClock};
+use mizzen_server::{Server, routes};
+use mizzen_store::{FolderLock, Store};
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The process ended because a commit failed and its outcome is unknown: start it again, it reads what is there.
+const EXIT_POISONED: u8 = 3;
+/// Read when no other is named and it is there.
+const USUAL_CONFIG: &str = "mizzen.toml";
+
+/// Serve the HTTP API
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mizzen serve
+  mizzen serve --listen 127.0.0.1:0 --data ./data
+  mizzen key api new --grant admin && mizzen serve --listen 0.0.0.0:7437
+
+The first line on stdout is `listening on http://ADDR:PORT`. SIGTERM lets requests in flight finish.")]
+pub(crate) struct Serve {
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:7437]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    #[command(flatten)]
+    data: Data,
+    /// The host's configuration [default: mizzen.toml, when there is one]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    home: Home,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        logs::start();
+        let settings = Settings::load(self.config.as_deref())?;
+        let listen = self.listen.as_deref().unwrap_or(settings.listen()).to_owned();
+        let address = address(&listen)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let plugins = self
+            .config
+            .or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
+        runtime.block_on(serve(
+            address,
+            self.data,
+            settings,
+            Plugins {
+                config: plugins,
+                home: self.home,
+            },
+        ))
+    }
+}
+
+/// `ADDR:PORT`, or a name that stands for one.
+fn address(text: &str) -> Result<SocketAddr> {
+    let text = text.strip_prefix("http://").unwrap_or(text);
+    text.to_socket_addrs()
+        .with_context(|| {
+            format!("{text:?} is not an address to listen on; write ADDR:PORT, e.g. 127.0.0.1:0")
+        })?
+        .next()
+        .with_context(|| format!("{text:?} stands for no address"))
+}
+
+/// Where the plugins come from.
+struct Plugins {
+    config: Option<PathBuf>,
+    home: Home,
+}
+
+async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plugins) -> Result<ExitCode> {
+    let signals = Signals::listen()?;
+    let lock = FolderLock::take(data.folder())?;
+    let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
+    let mut host = Host::new(store.clone());
+    host.prompts = settings.prompts();
+    let host = Arc::new(host);
+    let plugins = PluginHost::start(plugins.config, plugins.home, data.folder(), &host, &store).await?;
+    tokio::spawn(watch(Arc::new(plugins), Arc::clone(&host)));
+    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
+    tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
+    // Whoever started us waits for this line; that nobody reads it is no reason to stop.
+    let mut stdout = std::io::stdout();
+    let _ = writeln!(stdout, "listening on {}", server.url()).and_then(|()| stdout.flush());
+    let stop = async {
+        tokio::select! {
+            name = signals.stop() => tracing::info!(signal = name, "stopping"),
+            () = store.poisoned() => tracing::error!("stopping: the store is poisoned"),
+        }
+    };
+    server.serve(stop).await;
+    let poisoned = store.is_poisoned();
+    store.close().await;
+    drop(lock);
+    if poisoned {
+        return Ok(ExitCode::from(EXIT_POISONED));
+    }
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn watch(plugins: Arc<PluginHost>, host: Arc<Host>) {
+    if let Err(error) = plugins.watch(host).await {
+        tracing::error!("plugin folders are not watched: {error:#}");
+    }
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    // Held so that its handler stays: without one, a file that reaches the process's size limit ends the process instead of
+    // failing the write, and a full disk is to be answered with 507.
+    _file_size: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        const SIGXFSZ: i32 = 25;
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _file_size: signal(SignalKind::from_raw(SIGXFSZ))?,
+        })
+    }
+
+    async fn stop(mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

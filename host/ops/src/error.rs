@@ -1,0 +1,192 @@
+//! What an operation answers when it does not do what was asked: a refusal (the caller can mend it) or a fault (ours).
+
+use mizzen_model::problem::Problems;
+use mizzen_store::{BadCursor, CouncilRefused, IdempotencyMismatch, SpriteRefused, StoreError, WriteError};
+use uuid::Uuid;
+
+/// Why an operation did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum OpError {
+    /// The caller can mend it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The host could not do it.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// What the caller can mend. `server` gives each its status and code in one table.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The document has mistakes.
+    #[error("the {document} is not valid: {problems}")]
+    Invalid {
+        /// `sprite`, `council`.
+        document: &'static str,
+        /// All of them.
+        problems: Problems,
+    },
+    /// A parameter that is not part of a document has a mistake.
+    #[error("{0}")]
+    BadRequest(String),
+    /// There is no such sprite.
+    #[error("there is no sprite {0}")]
+    SpriteNotFound(Uuid),
+    /// There is no such council.
+    #[error("there is no council {0}")]
+    CouncilNotFound(Uuid),
+    /// There is no such plugin.
+    #[error("there is no plugin {0:?}")]
+    PluginNotFound(String),
+    /// A council names sprites that do not exist.
+    #[error("some sprites do not exist: {}", list(missing))]
+    MissingSprites {
+        /// Their ids.
+        missing: Vec<Uuid>,
+    },
+    /// A council names gate agents that do not exist.
+    #[error("some gate agents do not exist: {}", list(missing))]
+    MissingGateAgents {
+        /// Their ids.
+        missing: Vec<Uuid>,
+    },
+    /// The gate agents are not exactly one of the council's sprites.
+    #[error("{reason}")]
+    InvalidGateAgent {
+        /// What is wrong.
+        reason: String,
+        /// The ids in question.
+        gate_agents: Vec<Uuid>,
+    },
+    /// Another council has the domain.
+    #[error("the domain {domain:?} belongs to council {council}")]
+    CouncilConflict {
+        /// The domain.
+        domain: String,
+        /// Who has it.
+        council: Uuid,
+    },
+    /// A rule of the council denies the council itself (D5, D6).
+    #[error("rule {rule_id:?} ({rule_name}) denies this council")]
+    RuleDenied {
+        /// The rule's id.
+        rule_id: String,
+        /// Its name.
+        rule_name: String,
+    },
+    /// An update changes the name of a sprite (D9).
+    #[error("the sprite is named {is}, an update cannot rename it to {asked}; create a new sprite instead")]
+    NameChanged {
+        /// The name it has.
+        is: String,
+        /// The name in the update.
+        asked: String,
+    },
+    /// An update does not raise the version (D9).
+    #[error("the version must be greater than {is}, {asked} is not")]
+    VersionNotGreater {
+        /// The version it has.
+        is: String,
+        /// The version in the update.
+        asked: String,
+    },
+    /// The sprite is protected.
+    #[error("the sprite {0} is protected; add ?force=true to do it all the same")]
+    Protected(Uuid),
+    /// The sprite is a member of councils.
+    #[error("the sprite {sprite} is a member of councils; add ?force=true to delete it all the same")]
+    SpriteInUse {
+        /// The sprite.
+        sprite: Uuid,
+        /// Some of them.
+        councils: Vec<Uuid>,
+    },
+    /// `If-Match` names another revision than the one there is.
+    #[error("it has changed in between: it is at revision {revision} now; read it again")]
+    Changed {
+        /// The revision there is.
+        revision: u64,
+    },
+    /// The idempotency key was used with another request.
+    #[error("the idempotency key was used before with another request; use a new key")]
+    IdempotencyMismatch,
+}
+
+/// What the caller cannot mend.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// No room on the disk; reads go on.
+    #[error("there is no room to store it; nothing was changed, try again later")]
+    StorageFull,
+    /// The store cannot write now: locked, closing, or poisoned.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    /// Anything else. The text is for the log, never for the caller.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+fn list(ids: &[Uuid]) -> String {
+    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Full { .. } => Fault::StorageFull,
+            StoreError::Poisoned | StoreError::Busy | StoreError::Closed => {
+                Fault::Unavailable(error.to_string())
+            }
+            StoreError::Fault(detail) => Fault::Internal(detail),
+        }
+    }
+}
+
+impl From<StoreError> for OpError {
+    fn from(error: StoreError) -> Self {
+        OpError::Fault(error.into())
+    }
+}
+
+impl From<IdempotencyMismatch> for OpError {
+    fn from(_: IdempotencyMismatch) -> Self {
+        Refusal::IdempotencyMismatch.into()
+    }
+}
+
+impl From<BadCursor> for OpError {
+    fn from(error: BadCursor) -> Self {
+        Refusal::BadRequest(error.to_string()).into()
+    }
+}
+
+/// A refusal of the store, about the sprite that was asked for.
+pub(crate) fn sprite_refused(sprite: Uuid, error: WriteError<SpriteRefused>) -> OpError {
+    match error {
+        WriteError::Store(error) => error.into(),
+        WriteError::Refused(SpriteRefused::NotFound) => Refusal::SpriteNotFound(sprite).into(),
+        WriteError::Refused(SpriteRefused::Changed(revision)) => Refusal::Changed { revision }.into(),
+        WriteError::Refused(SpriteRefused::InUse(councils)) => {
+            Refusal::SpriteInUse { sprite, councils }.into()
+        }
+        WriteError::Refused(SpriteRefused::Mismatch(_)) => Refusal::IdempotencyMismatch.into(),
+    }
+}
+
+/// A refusal of the store, about the council that was asked for.
+pub(crate) fn council_refused(council: Uuid, domain: &str, error: WriteError<CouncilRefused>) -> OpError {
+    match error {
+        WriteError::Store(error) => error.into(),
+        WriteError::Refused(CouncilRefused::NotFound) => Refusal::CouncilNotFound(council).into(),
+        WriteError::Refused(CouncilRefused::Changed(revision)) => Refusal::Changed { revision }.into(),
+        WriteError::Refused(CouncilRefused::DomainTaken(council)) => Refusal::CouncilConflict {
+            domain: domain.to_owned(),
+            council,
+        }
+        .into(),
+        WriteError::Refused(CouncilRefused::MissingSprites(missing)) => {
+            Refusal::MissingSprites { missing }.into()
+        }
+        WriteError::Refused(CouncilRefused::Mismatch(_)) => Refusal::IdempotencyMismatch.into(),
+    }
+}

@@ -1,0 +1,90 @@
+//! Whether the host works: every part is asked, now.
+
+use crate::host::Host;
+
+/// How a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It works.
+    Healthy,
+    /// It works in part.
+    Degraded,
+    /// It does not work.
+    Unhealthy,
+}
+
+impl State {
+    /// As in the answer.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Healthy => "healthy",
+            State::Degraded => "degraded",
+            State::Unhealthy => "unhealthy",
+        }
+    }
+}
+
+/// How the host is.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// The worst of the checks.
+    pub status: State,
+    /// Seconds since start.
+    pub uptime_seconds: i64,
+    /// Each part, by name.
+    pub checks: [(&'static str, State); 5],
+    /// Now, RFC 3339.
+    pub timestamp: String,
+    /// The hash of the load plan, once plugins are loaded.
+    pub load_plan_hash: Option<String>,
+}
+
+impl Host {
+    /// Asks every part.
+    pub async fn health(&self) -> Health {
+        let answers = |probe: Result<(), mizzen_store::StoreError>| match probe {
+            Ok(()) => State::Healthy,
+            Err(mizzen_store::StoreError::Full { .. }) => State::Degraded,
+            Err(error) => {
+                tracing::error!(%error, "a health check failed");
+                State::Unhealthy
+            }
+        };
+        let database = answers(self.store.probe().await);
+        let sprites = answers(self.store.probe_sprites().await);
+        let councils = answers(self.store.probe_councils().await);
+        let installed = self.registry.installed();
+        let plugins = if installed.problems.is_empty() {
+            State::Healthy
+        } else {
+            State::Degraded
+        };
+        let telemetry = if self.metrics.is_telemetry_healthy() {
+            State::Healthy
+        } else {
+            State::Degraded
+        };
+        let checks = [
+            ("database", database),
+            ("sprite_registry", sprites),
+            ("council_registry", councils),
+            ("plugins", plugins),
+            ("telemetry", telemetry),
+        ];
+        let is = |wanted: State| checks.iter().any(|(_, state)| *state == wanted);
+        let status = if is(State::Unhealthy) {
+            State::Unhealthy
+        } else if is(State::Degraded) {
+            State::Degraded
+        } else {
+            State::Healthy
+        };
+        Health {
+            status,
+            uptime_seconds: self.uptime_seconds(),
+            checks,
+            timestamp: self.timestamp().to_string(),
+            load_plan_hash: installed.load_plan_hash.clone(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What every operation works on.
+
+use crate::caller::Caller;
+use crate::clock::{Clock, SystemClock};
+use crate::entropy::{self, Entropy, SystemEntropy};
+use crate::error::Fault;
+use crate::metrics::Metrics;
+use crate::prompts::Prompts;
+use crate::registry::Registry;
+use mizzen_model::timestamp::Timestamp;
+use mizzen_store::{AuditEntry, Idempotency, Store};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The host: what it remembers, what is installed, and where time and ids come from.
+#[derive(Debug)]
+pub struct Host {
+    /// What is remembered.
+    pub store: Store,
+    /// What is installed.
+    pub registry: Registry,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Where `$ref:` prompts may come from.
+    pub prompts: Prompts,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    started_ms: i64,
+}
+
+impl Host {
+    /// A host on the system's clock and randomness.
+    pub fn new(store: Store) -> Self {
+        Self::with_ports(store, Arc::new(SystemClock), Arc::new(SystemEntropy))
+    }
+
+    /// A host whose time and ids come from elsewhere.
+    pub fn with_ports(store: Store, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        let started_ms = clock.now_ms();
+        Self {
+            store,
+            registry: Registry::default(),
+            metrics: Metrics::default(),
+            prompts: Prompts::default(),
+            clock,
+            entropy,
+            started_ms,
+        }
+    }
+
+    /// Now, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// Now, as documents write it: to the second, as in the seeds' examples.
+    pub fn timestamp(&self) -> Timestamp {
+        timestamp(self.now_ms())
+    }
+
+    /// Seconds since the host was made.
+    pub fn uptime_seconds(&self) -> i64 {
+        (self.now_ms() - self.started_ms).max(0) / 1_000
+    }
+
+    pub(crate) fn random(&self) -> Result<[u8; 32], Fault> {
+        self.entropy
+            .bytes()
+            .ok_or_else(|| Fault::Internal("the system has no randomness to give".to_owned()))
+    }
+
+    pub(crate) fn new_id(&self) -> Result<Uuid, Fault> {
+        self.random().map(entropy::uuid)
+    }
+
+    /// An id for a request: `req-` and a UUID.
+    pub fn new_request_id(&self) -> String {
+        // A request without randomness still needs a name in the logs.
+        let id = self.new_id().unwrap_or(Uuid::nil());
+        format!("req-{id}")
+    }
+
+    pub(crate) fn audit(&self, caller: &Caller, action: &str, subject: String) -> AuditEntry {
+        AuditEntry {
+            at: self.now_ms(),
+            actor: caller.actor().to_owned(),
+            action: action.to_owned(),
+            subject,
+            outcome: "done".to_owned(),
+            request_id: caller.request_id().to_owned(),
+            detail: "{}".to_owned(),
+        }
+    }
+
+    /// The store's form of a caller's idempotency key for one operation and body.
+    pub(crate) fn idempotency(
+        &self,
+        caller: &Caller,
+        operation: &str,
+        key: Option<&IdempotencyKey>,
+    ) -> Option<Idempotency> {
+        let key = key?;
+        let mut hasher = blake3::Hasher::new_derive_key("mizzen/idempotent-request/v1");
+        hasher.update(operation.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(&key.body_digest);
+        Some(Idempotency {
+            scope: caller.actor().to_owned(),
+            key: key.key.clone(),
+            digest: *hasher.finalize().as_bytes(),
+            at: self.now_ms(),
+        })
+    }
+}
+
+/// Milliseconds since 1970 as documents write them: to the second.
+pub fn timestamp(now_ms: i64) -> Timestamp {
+    Timestamp::from_unix_ms(u64::try_from(now_ms).unwrap_or(0) / 1_000 * 1_000)
+}
+
+/// A caller's `Idempotency-Key`, with the digest of the body it came with.
+#[derive(Debug, Clone)]
+pub struct IdempotencyKey {
+    /// The key, as sent.
+    pub key: String,
+    /// BLAKE3 of the body's bytes and whatever else makes it another request.
+    pub body_digest: [u8; 32],
+}

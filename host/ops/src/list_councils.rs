@@ -1,0 +1,24 @@
+//! Lists councils.
+
+use crate::document::Documents;
+use crate::error::OpError;
+use crate::host::Host;
+use mizzen_store::Cursor;
+
+impl Host {
+    /// A page of councils as stored, oldest first; all, or the one of a domain.
+    pub async fn list_councils(
+        &self,
+        domain: Option<String>,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Documents, OpError> {
+        let scope = format!("councils{domain:?}");
+        let after = cursor.map(|cursor| Cursor::parse(cursor, &scope)).transpose()?;
+        let page = self.store.list_councils(domain, after, limit).await?;
+        Ok(Documents {
+            items: page.items.into_iter().map(|record| record.document).collect(),
+            next_cursor: page.next.map(|next| next.to_text(&scope)),
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! Lists sprites.
+
+use crate::document::Documents;
+use crate::error::OpError;
+use crate::host::Host;
+use mizzen_store::{Cursor, SpriteFilter};
+
+impl Host {
+    /// A page of sprites, oldest first.
+    pub async fn list_sprites(
+        &self,
+        filter: SpriteFilter,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Documents, OpError> {
+        let scope = filter.scope();
+        let after = cursor.map(|cursor| Cursor::parse(cursor, &scope)).transpose()?;
+        let page = self.store.list_sprites(filter, after, limit).await?;
+        Ok(Documents {
+            items: page.items.into_iter().map(|record| record.document).collect(),
+            next_cursor: page.next.map(|next| next.to_text(&scope)),
+        })
+    }
+}

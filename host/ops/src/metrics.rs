@@ -1,0 +1,296 @@
+//! What the host counts: a small registry that writes the Prometheus text format.
+//!
+//! The families are fixed, and so are their labels; a family holds a bounded number of series, because label values may come
+//! from plugins (their names). To add one: a variant in [`Family`] and its line in [`Family::describe`].
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Series of one family; further label values are counted under `other`.
+const SERIES: usize = 512;
+/// Characters of a label value that are kept.
+const LABEL_CHARS: usize = 96;
+/// Upper bounds of every duration histogram, in seconds.
+const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+/// A metric and its labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Operations on sprites, by operation and outcome.
+    SpriteOperations,
+    /// Operations on councils, by operation and outcome.
+    CouncilOperations,
+    /// Chain executions that ended, by status.
+    ChainExecutions,
+    /// How long chain executions took, by status.
+    ChainSeconds,
+    /// Gate decisions, by position and decision.
+    GateDecisions,
+    /// Calls into plugins, by plugin and outcome.
+    SandboxCalls,
+    /// How long calls into plugins took, by plugin.
+    SandboxSeconds,
+    /// HTTP requests, by route, method and status.
+    HttpRequests,
+    /// How long HTTP requests took, by route and method.
+    HttpSeconds,
+    /// Requests that were refused before their operation, by reason.
+    AccessRefusals,
+}
+
+struct Description {
+    name: &'static str,
+    help: &'static str,
+    labels: &'static [&'static str],
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Counter,
+    Histogram,
+}
+
+impl Family {
+    const ALL: [Family; 10] = [
+        Family::SpriteOperations,
+        Family::CouncilOperations,
+        Family::ChainExecutions,
+        Family::ChainSeconds,
+        Family::GateDecisions,
+        Family::SandboxCalls,
+        Family::SandboxSeconds,
+        Family::HttpRequests,
+        Family::HttpSeconds,
+        Family::AccessRefusals,
+    ];
+
+    fn describe(self) -> Description {
+        let (name, help, labels, shape): (_, _, &'static [&'static str], _) = match self {
+            Family::SpriteOperations => (
+                "mizzen_sprite_operations_total",
+                "Operations on sprites.",
+                &["operation", "outcome"],
+                Shape::Counter,
+            ),
+            Family::CouncilOperations => (
+                "mizzen_council_operations_total",
+                "Operations on councils.",
+                &["operation", "outcome"],
+                Shape::Counter,
+            ),
+            Family::ChainExecutions => (
+                "mizzen_chain_executions_total",
+                "Chain executions that ended.",
+                &["status"],
+                Shape::Counter,
+            ),
+            Family::ChainSeconds => (
+                "mizzen_chain_execution_seconds",
+                "How long chain executions took.",
+                &["status"],
+                Shape::Histogram,
+            ),
+            Family::GateDecisions => (
+                "mizzen_gate_decisions_total",
+                "Decisions of gates.",
+                &["position", "decision"],
+                Shape::Counter,
+            ),
+            Family::SandboxCalls => (
+                "mizzen_sandbox_calls_total",
+                "Calls into plugins.",
+                &["plugin", "outcome"],
+                Shape::Counter,
+            ),
+            Family::SandboxSeconds => (
+                "mizzen_sandbox_call_seconds",
+                "How long calls into plugins took.",
+                &["plugin"],
+                Shape::Histogram,
+            ),
+            Family::HttpRequests => (
+                "mizzen_http_requests_total",
+                "HTTP requests.",
+                &["route", "method", "status"],
+                Shape::Counter,
+            ),
+            Family::HttpSeconds => (
+                "mizzen_http_request_seconds",
+                "How long HTTP requests took.",
+                &["route", "method"],
+                Shape::Histogram,
+            ),
+            Family::AccessRefusals => (
+                "mizzen_access_refusals_total",
+                "Requests refused for lack of a key, a grant or a free place.",
+                &["reason"],
+                Shape::Counter,
+            ),
+        };
+        Description {
+            name,
+            help,
+            labels,
+            shape,
+        }
+    }
+}
+
+/// The counters and histograms of one host.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    series: Mutex<BTreeMap<Family, BTreeMap<Vec<String>, Series>>>,
+    telemetry_failed: AtomicBool,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Series {
+    count: u64,
+    sum: f64,
+    buckets: [u64; BUCKETS.len()],
+}
+
+impl Metrics {
+    /// Counts one event. The labels are those of the family, in its order.
+    pub fn count(&self, family: Family, labels: &[&str]) {
+        self.with(family, labels, |series| series.count += 1);
+    }
+
+    /// Counts one event and how long it took.
+    pub fn observe(&self, family: Family, labels: &[&str], seconds: f64) {
+        self.with(family, labels, |series| {
+            series.count += 1;
+            series.sum += seconds;
+            for (bound, bucket) in BUCKETS.iter().zip(series.buckets.iter_mut()) {
+                if seconds <= *bound {
+                    *bucket += 1;
+                }
+            }
+        });
+    }
+
+    /// Says whether the last attempt to send traces to a collector succeeded. Nothing configured, nothing failed.
+    pub fn set_telemetry(&self, sent: Result<(), ()>) {
+        self.telemetry_failed.store(sent.is_err(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_telemetry_healthy(&self) -> bool {
+        !self.telemetry_failed.load(Ordering::Relaxed)
+    }
+
+    fn with(&self, family: Family, labels: &[&str], change: impl FnOnce(&mut Series)) {
+        let mut all = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let series = all.entry(family).or_default();
+        let key: Vec<String> = labels
+            .iter()
+            .map(|label| label.chars().take(LABEL_CHARS).collect())
+            .collect();
+        if !series.contains_key(&key) && series.len() >= SERIES {
+            change(
+                series
+                    .entry(labels.iter().map(|_| "other".to_owned()).collect())
+                    .or_default(),
+            );
+        } else {
+            change(series.entry(key).or_default());
+        }
+    }
+
+    /// Everything, in the Prometheus text format.
+    pub fn render(&self) -> String {
+        let all = self.series.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut text = String::new();
+        for family in Family::ALL {
+            let description = family.describe();
+            let shape = if description.shape == Shape::Counter {
+                "counter"
+            } else {
+                "histogram"
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "# HELP {} {}", description.name, description.help);
+            let _ = writeln!(text, "# TYPE {} {shape}", description.name);
+            for (values, series) in all.get(&family).into_iter().flatten() {
+                render_series(&mut text, &description, values, series);
+            }
+        }
+        text
+    }
+}
+
+fn render_series(text: &mut String, description: &Description, values: &[String], series: &Series) {
+    let labels: Vec<String> = description
+        .labels
+        .iter()
+        .zip(values)
+        .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
+        .collect();
+    let labels = labels.join(",");
+    let name = description.name;
+    match description.shape {
+        Shape::Counter => {
+            let _ = writeln!(text, "{name}{{{labels}}} {}", series.count);
+        }
+        Shape::Histogram => {
+            for (bound, count) in BUCKETS.iter().zip(series.buckets) {
+                let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}");
+            }
+            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", series.count);
+            let _ = writeln!(text, "{name}_sum{{{labels}}} {}", series.sum);
+            let _ = writeln!(text, "{name}_count{{{labels}}} {}", series.count);
+        }
+    }
+}
+
+fn escape(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_and_histograms_are_written_as_prometheus_reads_them() {
+        let metrics = Metrics::default();
+        metrics.count(Family::SpriteOperations, &["create", "done"]);
+        metrics.count(Family::SpriteOperations, &["create", "done"]);
+        metrics.observe(Family::ChainSeconds, &["completed"], 0.02);
+        let text = metrics.render();
+        assert!(text.contains("# TYPE mizzen_sprite_operations_total counter"));
+        assert!(text.contains("mizzen_sprite_operations_total{operation=\"create\",outcome=\"done\"} 2\n"));
+        assert!(text.contains("mizzen_chain_execution_seconds_bucket{status=\"completed\",le=\"0.01\"} 0\n"));
+        assert!(
+            text.contains("mizzen_chain_execution_seconds_bucket{status=\"completed\",le=\"0.025\"} 1\n")
+        );
+        assert!(text.contains("mizzen_chain_execution_seconds_count{status=\"completed\"} 1\n"));
+    }
+
+    #[test]
+    fn hostile_label_values_stay_bounded_and_escaped() {
+        let metrics = Metrics::default();
+        for number in 0..2_000 {
+            metrics.count(
+                Family::SandboxCalls,
+                &[&format!("p{number}\"\n{}", "x".repeat(500)), "done"],
+            );
+        }
+        let text = metrics.render();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("mizzen_sandbox_calls_total{"))
+            .collect();
+        assert_eq!(lines.len(), SERIES + 1);
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.len() < 200 && line.ends_with(|last: char| last.is_ascii_digit()))
+        );
+    }
+}

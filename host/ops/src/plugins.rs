@@ -1,0 +1,40 @@
+//! What is installed, for callers.
+
+use crate::error::{OpError, Refusal};
+use crate::host::Host;
+use crate::registry::Kind;
+use serde_json::Value;
+
+impl Host {
+    /// Every installed plugin, by name.
+    pub fn list_plugins(&self) -> Vec<Value> {
+        self.registry
+            .installed()
+            .plugins
+            .values()
+            .map(|plugin| plugin.document.clone())
+            .collect()
+    }
+
+    /// One plugin.
+    pub fn get_plugin(&self, name: &str) -> Result<Value, OpError> {
+        let installed = self.registry.installed();
+        let plugin = installed.plugins.get(name).ok_or_else(|| {
+            let shown: String = name.chars().take(64).collect();
+            Refusal::PluginNotFound(shown)
+        })?;
+        Ok(plugin.document.clone())
+    }
+
+    /// Every tool, skill, store or pack, by id.
+    pub fn list_provided(&self, kind: Kind) -> Vec<Value> {
+        let installed = self.registry.installed();
+        let mut items: Vec<_> = installed
+            .provided
+            .iter()
+            .filter(|item| item.kind == kind)
+            .collect();
+        items.sort_by(|a, b| a.id.cmp(&b.id).then_with(|| a.version.cmp(&b.version)));
+        items.into_iter().map(|item| item.document.clone()).collect()
+    }
+}

@@ -1,0 +1,206 @@
+//! What is installed: a snapshot of the loaded plugins and what they provide, replaced as a whole by whoever loads plugins.
+//!
+//! Operations read it to list tools and to say which capabilities of a sprite something performs. Not here: loading, trust and
+//! calls.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What a plugin can provide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A tool.
+    Tool,
+    /// A skill.
+    Skill,
+    /// A store.
+    Store,
+    /// A governance pack.
+    Pack,
+}
+
+/// One installed plugin.
+#[derive(Debug, Clone)]
+pub struct Plugin {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: semver::Version,
+    /// Everything there is to show: manifest, digest, signatures, trust decision, grants, limits, what it provides.
+    pub document: Value,
+}
+
+/// One tool, skill, store or pack.
+#[derive(Debug, Clone)]
+pub struct Provided {
+    /// What it is.
+    pub kind: Kind,
+    /// `namespace.name`.
+    pub id: String,
+    /// The version of the plugin that provides it.
+    pub version: semver::Version,
+    /// The plugin.
+    pub plugin: String,
+    /// Its description with schemas.
+    pub document: Value,
+}
+
+/// Everything that is installed, at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Installed {
+    /// The plugins, by name.
+    pub plugins: BTreeMap<String, Plugin>,
+    /// What they provide.
+    pub provided: Vec<Provided>,
+    /// The hash of the load plan, once plugins are loaded.
+    pub load_plan_hash: Option<String>,
+    /// What keeps the loaded set from working; shown by the health check.
+    pub problems: Vec<String>,
+}
+
+/// Holds the current [`Installed`].
+#[derive(Debug, Default)]
+pub struct Registry {
+    current: RwLock<Arc<Installed>>,
+}
+
+/// Why nothing performs a capability.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// The capability.
+    pub capability: String,
+    /// What to install or to write.
+    pub reason: String,
+}
+
+impl Registry {
+    /// What is installed now. Later changes do not change what was returned.
+    pub fn installed(&self) -> Arc<Installed> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces everything at once.
+    pub fn replace(&self, installed: Installed) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(installed);
+    }
+}
+
+impl Installed {
+    /// Finds what performs a capability: the tool or skill that its reference names, or the only one with the capability's
+    /// name.
+    pub fn resolve(
+        &self,
+        capability: &str,
+        reference: Option<(&str, Option<&semver::VersionReq>)>,
+    ) -> Result<&Provided, Unresolved> {
+        let unresolved = |reason: String| Unresolved {
+            capability: capability.to_owned(),
+            reason,
+        };
+        let callable = || {
+            self.provided
+                .iter()
+                .filter(|item| matches!(item.kind, Kind::Tool | Kind::Skill))
+        };
+        if let Some((id, versions)) = reference {
+            let newest = callable()
+                .filter(|item| {
+                    item.id == id && versions.is_none_or(|versions| versions.matches(&item.version))
+                })
+                .max_by(|a, b| a.version.cmp_precedence(&b.version));
+            return newest.ok_or_else(|| {
+                let versions = versions.map_or_else(String::new, |versions| format!("@{versions}"));
+                unresolved(format!(
+                    "no installed plugin provides {id}{versions}; install one that does"
+                ))
+            });
+        }
+        let mut named: Vec<&Provided> = callable()
+            .filter(|item| {
+                item.id
+                    .rsplit_once('.')
+                    .is_some_and(|(_, name)| name == capability)
+            })
+            .collect();
+        // Two versions of one tool are one tool: the newest serves.
+        named.sort_by(|a, b| a.id.cmp(&b.id).then_with(|| b.version.cmp_precedence(&a.version)));
+        named.dedup_by(|a, b| a.id == b.id);
+        match named.as_slice() {
+            [only] => Ok(only),
+            [] => Err(unresolved(format!(
+                "no installed tool or skill is named {capability}; install one, or name one with `tool`"
+            ))),
+            [first, second, ..] => Err(unresolved(format!(
+                "several tools are named {capability} ({}, {}, …); say which one with `tool`",
+                first.id, second.id
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn provided(kind: Kind, id: &str, version: &str) -> Provided {
+        Provided {
+            kind,
+            id: id.into(),
+            version: semver::Version::parse(version).unwrap(),
+            plugin: "p".into(),
+            document: Value::Null,
+        }
+    }
+
+    #[test]
+    fn a_capability_is_performed_by_the_tool_it_names_or_the_only_one_of_its_name() {
+        let installed = Installed {
+            provided: vec![
+                provided(Kind::Tool, "acme.dev.generate_code", "1.2.0"),
+                provided(Kind::Tool, "acme.dev.generate_code", "1.10.0"),
+                provided(Kind::Tool, "acme.dev.generate_code", "2.0.0"),
+                provided(Kind::Skill, "acme.dev.review", "1.0.0"),
+                provided(Kind::Tool, "other.review", "1.0.0"),
+                provided(Kind::Pack, "acme.dev.govern", "1.0.0"),
+            ],
+            ..Installed::default()
+        };
+        let one = semver::VersionReq::parse("^1").unwrap();
+        let three = semver::VersionReq::parse("^3").unwrap();
+        let check = |capability: &str, reference, expected: Result<(&str, &str), &str>| match (
+            installed.resolve(capability, reference),
+            expected,
+        ) {
+            (Ok(found), Ok((id, version))) => {
+                assert_eq!(
+                    (found.id.as_str(), found.version.to_string().as_str()),
+                    (id, version)
+                );
+            }
+            (Err(unresolved), Err(part)) => {
+                assert!(unresolved.reason.contains(part), "{}", unresolved.reason)
+            }
+            (found, expected) => panic!("{capability}: {found:?}, expected {expected:?}"),
+        };
+        check(
+            "x",
+            Some(("acme.dev.generate_code", Some(&one))),
+            Ok(("acme.dev.generate_code", "1.10.0")),
+        );
+        check(
+            "x",
+            Some(("acme.dev.generate_code", Some(&three))),
+            Err("generate_code@^3"),
+        );
+        check(
+            "x",
+            Some(("acme.dev.generate_code", None)),
+            Ok(("acme.dev.generate_code", "2.0.0")),
+        );
+        check("generate_code", None, Ok(("acme.dev.generate_code", "2.0.0")));
+        check("review", None, Err("several tools"));
+        check("govern", None, Err("no installed tool"));
+        check("nothing", None, Err("install one"));
+    }
+}

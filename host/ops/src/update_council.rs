@@ -1,0 +1,100 @@
+//! Replaces a council.
+
+use crate::caller::Caller;
+use crate::council::{from_record, to_record};
+use crate::document::{ATTEMPTS, Document, Force, IfMatch};
+use crate::error::{Fault, OpError, Refusal, council_refused};
+use crate::host::Host;
+use mizzen_model::council::Council;
+use mizzen_model::json::Json;
+use mizzen_store::{CouncilChange, CouncilRefused, WriteError};
+use uuid::Uuid;
+
+impl Host {
+    /// Replaces a council. Its sprites are snapshotted anew; chains that keep their id keep their history. Taking a protected
+    /// sprite out of the council, or its step out of a chain, needs force (D21).
+    pub async fn update_council(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        document: &Json,
+        if_match: IfMatch,
+        force: Force,
+    ) -> Result<Document, OpError> {
+        for _ in 0..ATTEMPTS {
+            let record = self
+                .store
+                .council(id)
+                .await?
+                .ok_or(Refusal::CouncilNotFound(id))?;
+            if_match.check(record.revision)?;
+            let before = from_record(&record)?;
+            let checked = self.read_council(document).await?;
+            let domain = checked.draft.domain.clone();
+            if let Some(council) = self.store.council_of_domain(domain.clone()).await?
+                && council != id
+            {
+                return Err(Refusal::CouncilConflict { domain, council }.into());
+            }
+            let council = self.build_council(checked, id, Some(&before))?;
+            if force == Force::No
+                && let Some(sprite) = unprotected(&before, &council)
+            {
+                return Err(Refusal::Protected(sprite).into());
+            }
+            let mut audit = self.audit(caller, "update_council", id.to_string());
+            if force == Force::Yes {
+                audit.detail = "{\"force\":true}".to_owned();
+            }
+            let change = CouncilChange {
+                from: record.revision,
+                audit,
+            };
+            match self
+                .store
+                .update_council(to_record(&council, self.now_ms()), change)
+                .await
+            {
+                Ok(revision) => {
+                    return Ok(Document {
+                        id,
+                        revision,
+                        json: council.to_json().to_compact(),
+                    });
+                }
+                Err(WriteError::Refused(CouncilRefused::Changed(_))) => {}
+                Err(error) => return Err(council_refused(id, &domain, error)),
+            }
+        }
+        Err(Fault::Unavailable(format!("council {id} is changed too often at the moment")).into())
+    }
+}
+
+/// A protected sprite that the change takes out of the council or out of one of its chains.
+fn unprotected(before: &Council, after: &Council) -> Option<Uuid> {
+    let protected = before
+        .sprites
+        .iter()
+        .filter(|sprite| sprite.body.protected == Some(true));
+    protected
+        .map(|sprite| sprite.id)
+        .find(|sprite| {
+            let is_out = after.sprite(*sprite).is_none();
+            let loses_step = before.chains.iter().any(|chain| {
+                let steps = |council: &Council| {
+                    council.chain(chain.id).map_or(0, |chain| {
+                        chain
+                            .body
+                            .steps
+                            .iter()
+                            .filter(|step| step.sprite_id == *sprite)
+                            .count()
+                    })
+                };
+                // A chain that goes as a whole bypasses nobody; one that stays must keep the steps of its protected sprites.
+                after.chain(chain.id).is_some() && steps(after) < steps(before)
+            });
+            is_out || loses_step
+        })
+        .map(|sprite| sprite.uuid())
+}

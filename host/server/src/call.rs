@@ -1,0 +1,242 @@
+//! A request as handlers see it, and what they give back.
+
+use crate::app::App;
+use crate::problem::{Code, Problem, etag};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use mizzen_model::json::{Json, Limits};
+use mizzen_ops::{Caller, Document, Documents, IdempotencyKey, IfMatch};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// A request that passed the access check, its body read.
+#[derive(Debug)]
+pub struct Call {
+    /// Everything else.
+    pub app: Arc<App>,
+    /// Who asks.
+    pub caller: Caller,
+    /// The parameters of the path, decoded.
+    pub path: Vec<(String, String)>,
+    /// The parameters of the query, decoded, each once.
+    pub query: Vec<(String, String)>,
+    /// The header.
+    pub headers: HeaderMap,
+    /// The body; empty when the route takes none.
+    pub body: Bytes,
+    /// The media type of the body, without its parameters.
+    pub media_type: String,
+}
+
+/// Levels that a body may nest. Far more than any document needs, far less than a stack holds.
+const DEPTH: usize = 96;
+
+impl Call {
+    /// A parameter of the path.
+    pub fn segment(&self, name: &str) -> &str {
+        self.path
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value.as_str())
+    }
+
+    /// A parameter of the path that is an id.
+    pub fn id(&self, name: &str) -> Result<Uuid, Problem> {
+        let text = self.segment(name);
+        mizzen_model::id::SpriteId::parse(text)
+            .map(|id| id.uuid())
+            .map_err(|error| {
+                Problem::new(
+                    Code::ValidationError,
+                    format!("the {name} in the path is {error}"),
+                )
+                .with("parameter", name)
+            })
+    }
+
+    /// A parameter of the query.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.query
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// A flag of the query: `true` or `false`.
+    pub fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.parameter(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => Err(invalid_parameter(name, other, "true or false")),
+        }
+    }
+
+    /// A whole number of the query between two bounds.
+    pub fn number(&self, name: &str, bounds: (usize, usize), default: usize) -> Result<usize, Problem> {
+        let Some(text) = self.parameter(name) else {
+            return Ok(default);
+        };
+        let (least, most) = bounds;
+        // Digits alone: `+5` and ` 5` are not numbers here.
+        let number = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| text.parse::<usize>().ok())
+            .flatten();
+        match number {
+            Some(number) if (least..=most).contains(&number) => Ok(number),
+            Some(_) | None => Err(invalid_parameter(
+                name,
+                text,
+                &format!("a whole number from {least} to {most}"),
+            )),
+        }
+    }
+
+    /// The body as a document: JSON, or YAML where the route takes it.
+    pub fn document(&self) -> Result<Json, Problem> {
+        if self.media_type == JSON {
+            let text = std::str::from_utf8(&self.body)
+                .map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
+            return mizzen_model::json::parse(text, limits())
+                .map(|tape| tape.root().to_json())
+                .map_err(|error| malformed(format!("the body is not valid JSON: {error}")));
+        }
+        yaml(&self.body)
+    }
+
+    /// The caller's `Idempotency-Key` with the digest of the body.
+    pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Problem> {
+        let Some(value) = self.headers.get("idempotency-key") else {
+            return Ok(None);
+        };
+        let key = value.to_str().unwrap_or_default();
+        if key.is_empty() || key.len() > 255 {
+            return Err(Problem::new(
+                Code::ValidationError,
+                "Idempotency-Key must have 1 to 255 visible characters",
+            )
+            .with("parameter", "Idempotency-Key"));
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.media_type.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(&self.body);
+        Ok(Some(IdempotencyKey {
+            key: key.to_owned(),
+            body_digest: *hasher.finalize().as_bytes(),
+        }))
+    }
+
+    /// What `If-Match` asks for.
+    pub fn if_match(&self) -> IfMatch {
+        let Some(value) = self.headers.get(header::IF_MATCH) else {
+            return IfMatch::Any;
+        };
+        let text = value.to_str().unwrap_or_default().trim();
+        if text == "*" {
+            return IfMatch::Any;
+        }
+        // A tag that we did not write cannot match: that is 412, not a mistake in the request. Weak tags never match.
+        let revisions = text
+            .split(',')
+            .filter_map(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok())
+            .collect();
+        IfMatch::Revisions(revisions)
+    }
+}
+
+/// The media type of JSON.
+pub(crate) const JSON: &str = "application/json";
+
+fn limits() -> Limits {
+    Limits {
+        depth: DEPTH,
+        ..Limits::default()
+    }
+}
+
+fn malformed(message: String) -> Problem {
+    Problem::new(Code::MalformedBody, message)
+}
+
+fn yaml(body: &[u8]) -> Result<Json, Problem> {
+    let text =
+        std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
+    mizzen_model::yaml::parse(text, limits())
+        .map(|tape| tape.root().to_json())
+        .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))
+}
+
+/// A parameter that is not what it must be.
+pub(crate) fn invalid_parameter(name: &str, value: &str, expected: &str) -> Problem {
+    let shown: String = value.chars().take(64).collect();
+    Problem::new(
+        Code::ValidationError,
+        format!("{name} must be {expected}, not {shown:?}"),
+    )
+    .with("parameter", name)
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub struct Reply {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its header, `x-request-id` aside.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Body,
+}
+
+impl Reply {
+    /// An answer with a body of some type.
+    pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        Self {
+            status,
+            headers,
+            body: body.into(),
+        }
+    }
+
+    /// 200 with JSON text.
+    pub fn json(text: impl Into<Body>) -> Self {
+        Self::new(StatusCode::OK, JSON, text)
+    }
+
+    /// 204.
+    pub fn no_content() -> Self {
+        Self {
+            status: StatusCode::NO_CONTENT,
+            headers: HeaderMap::new(),
+            body: Body::empty(),
+        }
+    }
+
+    /// A stored document, with its entity tag.
+    pub fn document(status: StatusCode, document: Document) -> Self {
+        let tag = etag(document.revision);
+        Self::new(status, JSON, document.json).header(header::ETAG, &tag)
+    }
+
+    /// A page of documents, put together from their stored texts.
+    pub fn page(name: &str, page: Documents) -> Self {
+        let next = page
+            .next_cursor
+            .map_or_else(|| "null".to_owned(), |cursor| format!("\"{cursor}\""));
+        Self::json(format!(
+            "{{\"{name}\":[{}],\"next_cursor\":{next}}}",
+            page.items.join(",")
+        ))
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+}

@@ -1,0 +1,373 @@
+//! From an HTTP request to a handler and back: limits, access, body, time, and the envelope around every error.
+
+use crate::access;
+use crate::app::App;
+use crate::body;
+use crate::call::{Call, JSON, Reply, invalid_parameter};
+use crate::problem::{Code, Problem};
+use crate::route::{Access, Place, Route};
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use axum::{RequestPartsExt, Router};
+use mizzen_ops::{Caller, Family};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The header that carries the id of a request.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Who is at the other end of the connection; put into every request by the listener.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
+pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
+    let mut paths: Vec<(&'static str, Vec<Route>)> = Vec::new();
+    for route in routes {
+        match paths.iter_mut().find(|(path, _)| *path == route.path) {
+            Some((_, methods)) => methods.push(route),
+            None => paths.push((route.path, vec![route])),
+        }
+    }
+    let mut router = Router::new();
+    for (path, methods) in paths {
+        let app = Arc::clone(&app);
+        let methods = Arc::new(methods);
+        let serve = move |request: Request| answer(Arc::clone(&app), Arc::clone(&methods), request);
+        router = router.route(path, axum::routing::any(serve));
+    }
+    let nowhere = Arc::new(Vec::new());
+    router.fallback(move |request: Request| answer(Arc::clone(&app), Arc::clone(&nowhere), request))
+}
+
+async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Response {
+    let started = Instant::now();
+    let request_id = app.host.new_request_id();
+    let method = request.method().clone();
+    let path: String = request.uri().path().chars().take(256).collect();
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut trace = Trace {
+        route: None,
+        actor: String::new(),
+    };
+    let result = serve(&app, &methods, request, &request_id, &mut trace).await;
+    let mut response = match result {
+        Ok(reply) => render(reply),
+        Err(problem) => render_problem(problem, &request_id),
+    };
+    if let Ok(value) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    allow_origin(&app, origin, &mut response);
+    let status = response.status();
+    let took = started.elapsed();
+    let route = trace.route.as_ref().map_or("unknown", |route| route.path);
+    // An unknown method is a client's free text: it gets one label.
+    let label = if trace.route.is_some() {
+        method.as_str()
+    } else {
+        "other"
+    };
+    app.host
+        .metrics
+        .count(Family::HttpRequests, &[route, label, status.as_str()]);
+    app.host
+        .metrics
+        .observe(Family::HttpSeconds, &[route, label], took.as_secs_f64());
+    if let Some(operation) = trace.route.as_ref() {
+        count_operation(&app, operation, status);
+    }
+    let millis = took.as_secs_f64() * 1_000.0;
+    tracing::info!(request_id, %method, path, route, status = status.as_u16(), millis, actor = trace.actor, "request");
+    response
+}
+
+/// What is known about a request by the time it is logged.
+struct Trace {
+    route: Option<Route>,
+    actor: String,
+}
+
+async fn serve(
+    app: &Arc<App>,
+    methods: &[Route],
+    request: Request,
+    request_id: &str,
+    trace: &mut Trace,
+) -> Result<Reply, Problem> {
+    let (mut parts, body) = request.into_parts();
+    check_head(app, &parts)?;
+    if methods.is_empty() {
+        return Err(Problem::new(
+            Code::NotFound,
+            "there is no such route; GET /openapi.json lists them all",
+        ));
+    }
+    if parts.method == Method::OPTIONS
+        && let Some(reply) = preflight(app, methods, &parts)
+    {
+        return Ok(reply);
+    }
+    let wanted = if parts.method == Method::HEAD {
+        Method::GET
+    } else {
+        parts.method.clone()
+    };
+    let Some(route) = methods.iter().find(|route| route.method == wanted) else {
+        return Err(method_not_allowed(methods));
+    };
+    trace.route = Some(route.clone());
+    let caller = authorise(app, route, &parts, request_id).await?;
+    caller.actor().clone_into(&mut trace.actor);
+    let path = path_parameters(&mut parts).await?;
+    let query = query_parameters(route, parts.uri.query())?;
+    let (media_type, body) = match &route.body {
+        None => (String::new(), axum::body::Bytes::new()),
+        Some(spec) => {
+            let media_type = body::media_type(spec, &parts.headers)?;
+            (
+                media_type,
+                body::read(body, spec.limit, app.config.receive, &parts.headers).await?,
+            )
+        }
+    };
+    let call = Call {
+        app: Arc::clone(app),
+        caller,
+        path,
+        query,
+        headers: parts.headers,
+        body,
+        media_type,
+    };
+    // A task of its own: a client that goes away does not stop a write half-way, and a bug in a handler is a 500 and not the
+    // end of the connection.
+    let task = tokio::spawn((route.handler)(call));
+    match tokio::time::timeout(route.timeout, task).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(error)) => {
+            tracing::error!(request_id, %error, "a handler did not finish");
+            Err(Problem::internal())
+        }
+        Err(_) => Err(Problem::new(
+            Code::Timeout,
+            format!(
+                "the operation took longer than {} s; it may still finish",
+                route.timeout.as_secs()
+            ),
+        )),
+    }
+}
+
+fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
+    let target = parts
+        .uri
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
+    if target > app.config.target_chars {
+        let message = format!(
+            "the target has {target} characters; {} are allowed",
+            app.config.target_chars
+        );
+        return Err(Problem::new(Code::UriTooLong, message));
+    }
+    let bytes: usize = parts
+        .headers
+        .iter()
+        .map(|(name, value)| name.as_str().len().saturating_add(value.len()))
+        .sum();
+    if bytes > app.config.header_bytes || parts.headers.len() > app.config.header_fields {
+        let message = format!(
+            "the header has {} fields and {bytes} bytes; {} fields and {} bytes are allowed",
+            parts.headers.len(),
+            app.config.header_fields,
+            app.config.header_bytes
+        );
+        return Err(Problem::new(Code::HeadersTooLarge, message));
+    }
+    Ok(())
+}
+
+fn allowed(methods: &[Route]) -> String {
+    let mut names: Vec<&str> = methods.iter().map(|route| route.method.as_str()).collect();
+    if names.contains(&"GET") {
+        names.push("HEAD");
+    }
+    names.join(", ")
+}
+
+fn method_not_allowed(methods: &[Route]) -> Problem {
+    let allow = allowed(methods);
+    let mut problem = Problem::new(Code::MethodNotAllowed, format!("this route takes {allow}"))
+        .with("allow", allow.split(", ").map(str::to_owned).collect::<Vec<_>>());
+    problem.allow = Some(allow);
+    problem
+}
+
+async fn authorise(app: &App, route: &Route, parts: &Parts, request_id: &str) -> Result<Caller, Problem> {
+    match route.access {
+        Access::Public => Ok(Caller::anonymous(request_id)),
+        Access::Needs(grant) => {
+            let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+            access::check(
+                app,
+                grant,
+                &access::Ask {
+                    route,
+                    headers: &parts.headers,
+                    peer,
+                    request_id,
+                },
+            )
+            .await
+        }
+    }
+}
+
+async fn path_parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
+    let parameters = parts.extract::<RawPathParams>().await.map_err(|_| {
+        Problem::new(
+            Code::ValidationError,
+            "the path is not valid percent-encoded UTF-8",
+        )
+    })?;
+    Ok(parameters
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect())
+}
+
+/// Reads the query. A parameter that the route does not know is a mistake: a misspelt filter must not return everything.
+fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, String)>, Problem> {
+    let mut parameters: Vec<(String, String)> = Vec::new();
+    for pair in query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (Some(name), Some(value)) = (body::percent_decode(name), body::percent_decode(value)) else {
+            return Err(Problem::new(
+                Code::ValidationError,
+                "the query is not valid percent-encoded UTF-8",
+            ));
+        };
+        let known = route
+            .parameters
+            .iter()
+            .any(|parameter| parameter.place == Place::Query && parameter.name == name);
+        if !known {
+            let names: Vec<&str> = route
+                .parameters
+                .iter()
+                .filter(|parameter| parameter.place == Place::Query)
+                .map(|parameter| parameter.name)
+                .collect();
+            let expected = if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            };
+            return Err(invalid_parameter(
+                "the query parameter",
+                &name,
+                &format!("one that this route knows ({expected})"),
+            ));
+        }
+        if parameters.iter().any(|(seen, _)| *seen == name) {
+            return Err(invalid_parameter("the query parameter", &name, "given once"));
+        }
+        parameters.push((name, value));
+    }
+    Ok(parameters)
+}
+
+fn render(reply: Reply) -> Response {
+    let mut response = Response::new(reply.body);
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    response
+}
+
+fn render_problem(problem: Problem, request_id: &str) -> Response {
+    let mut response = Response::new(Body::from(problem.envelope(request_id).to_string()));
+    *response.status_mut() = problem.code.status();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(allow) = problem
+        .allow
+        .as_deref()
+        .and_then(|allow| HeaderValue::from_str(allow).ok())
+    {
+        headers.insert(header::ALLOW, allow);
+    }
+    if problem.code == Code::Unauthenticated {
+        headers.insert(
+            header::WWW_AUTHENTICATE,
+            HeaderValue::from_static("Bearer realm=\"mizzen\""),
+        );
+    }
+    response
+}
+
+fn count_operation(app: &App, route: &Route, status: StatusCode) {
+    let family = match route.tag {
+        "sprites" => Family::SpriteOperations,
+        "councils" => Family::CouncilOperations,
+        _ => return,
+    };
+    let outcome = match status.as_u16() {
+        200..=399 => "done",
+        400..=499 => "refused",
+        _ => "failed",
+    };
+    app.host.metrics.count(family, &[route.operation, outcome]);
+}
+
+/// Cross-origin calls are off unless the operator names the origins.
+fn is_allowed_origin(app: &App, origin: Option<&HeaderValue>) -> bool {
+    let Some(origin) = origin.and_then(|origin| origin.to_str().ok()) else {
+        return false;
+    };
+    app.config.cors_origins.iter().any(|allowed| allowed == origin)
+}
+
+fn allow_origin(app: &App, origin: Option<HeaderValue>, response: &mut Response) {
+    if is_allowed_origin(app, origin.as_ref())
+        && let Some(origin) = origin
+    {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+        headers.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("etag, location, x-request-id, retry-after"),
+        );
+    }
+}
+
+fn preflight(app: &App, methods: &[Route], parts: &Parts) -> Option<Reply> {
+    if !is_allowed_origin(app, parts.headers.get(header::ORIGIN)) {
+        return None;
+    }
+    Some(
+        Reply::no_content()
+            .header(header::ACCESS_CONTROL_ALLOW_METHODS, &allowed(methods))
+            .header(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "authorization, content-type, if-match, idempotency-key, x-api-key",
+            )
+            .header(header::ACCESS_CONTROL_MAX_AGE, "600"),
+    )
+}

@@ -1,0 +1,61 @@
+//! The metrics as they are scraped: what the operations counted, and what the store knows.
+
+use mizzen_ops::Host;
+use std::fmt::Write as _;
+
+/// The media type of the Prometheus text format.
+pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Everything that is counted.
+pub(crate) fn render(host: &Host) -> String {
+    let mut text = host.metrics.render();
+    let stats = host.store_stats();
+    let mut counter = |name: &str, help: &str, value: u64| {
+        let _ = write!(
+            text,
+            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n"
+        );
+    };
+    counter(
+        "mizzen_store_commits_total",
+        "Transactions that were committed.",
+        stats.commits,
+    );
+    counter(
+        "mizzen_store_writes_total",
+        "Writes in committed transactions.",
+        stats.writes,
+    );
+    counter(
+        "mizzen_store_failed_commits_total",
+        "Transactions that were not committed.",
+        stats.failed_commits,
+    );
+    let name = "mizzen_store_commit_seconds";
+    let _ = write!(
+        text,
+        "# HELP {name} How long transactions took.\n# TYPE {name} histogram\n"
+    );
+    for (bound, count) in &stats.buckets {
+        let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {count}");
+    }
+    let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {}", stats.commits);
+    let _ = writeln!(
+        text,
+        "{name}_sum {}\n{name}_count {}",
+        stats.seconds, stats.commits
+    );
+    let poisoned = u8::from(stats.poisoned);
+    let name = "mizzen_store_poisoned";
+    let _ = write!(
+        text,
+        "# HELP {name} 1 after a commit with unknown outcome.\n# TYPE {name} gauge\n{name} {poisoned}\n"
+    );
+    let name = "mizzen_uptime_seconds";
+    let _ = write!(
+        text,
+        "# HELP {name} Seconds since start.\n# TYPE {name} gauge\n{name} {}\n",
+        host.uptime_seconds()
+    );
+    text
+}

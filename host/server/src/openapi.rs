@@ -1,0 +1,203 @@
+//! The OpenAPI 3.1 document, written from the route table and the documents' own tables: it cannot say anything else than the code
+//! does.
+
+mod schemas;
+
+use crate::problem::Code;
+use crate::route::{Access, Parameter, Place, Route, Success};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// A reference to a schema among the components.
+pub fn component(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// The document for some routes, as compact JSON.
+pub fn document(routes: &[Route]) -> String {
+    let mut paths: Map<String, Value> = Map::new();
+    for route in routes {
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Some(item) = item.as_object_mut() {
+            item.insert(route.method.as_str().to_ascii_lowercase(), operation(route));
+        }
+    }
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Mizzen",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "A WebAssembly-plugin host for governed agents",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+        },
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "tags": [
+            {"name": "sprites", "description": "Agent definitions."},
+            {"name": "councils", "description": "Governed groups of sprites."},
+            {"name": "plugins", "description": "Installed plugins."},
+            {"name": "registry", "description": "What plugins provide."},
+            {"name": "operations", "description": "Health, metrics, and this document."}
+        ],
+        "paths": paths,
+        "components": {
+            "schemas": schemas::all(),
+            "headers": {
+                "RequestId": {
+                    "description": "The request's id, as in the logs and in the error envelope.",
+                    "schema": {"type": "string", "pattern": REQUEST_ID_PATTERN}
+                }
+            },
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key, made with `mizzen key api new`. Not needed on a loopback listener as long as no key was ever made."
+                }
+            }
+        }
+    });
+    document.to_string()
+}
+
+pub(crate) const REQUEST_ID_PATTERN: &str =
+    "^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+
+fn operation(route: &Route) -> Value {
+    let mut operation = json!({
+        "operationId": route.operation,
+        "tags": [route.tag],
+        "summary": route.summary,
+        "responses": responses(route),
+    });
+    let Some(members) = operation.as_object_mut() else {
+        return operation;
+    };
+    if !route.description.is_empty() {
+        members.insert("description".to_owned(), route.description.into());
+    }
+    if !route.parameters.is_empty() {
+        members.insert(
+            "parameters".to_owned(),
+            route.parameters.iter().map(parameter).collect(),
+        );
+    }
+    if let Some(body) = &route.body {
+        let content: Map<String, Value> = body
+            .types
+            .iter()
+            .map(|name| {
+                let schema = body.schema.map_or_else(|| json!({}), component);
+                let mut media = json!({ "schema": schema });
+                if let (Some(media), Some(example)) = (media.as_object_mut(), &body.example) {
+                    media.insert("example".to_owned(), example.clone());
+                }
+                ((*name).to_owned(), media)
+            })
+            .collect();
+        members.insert(
+            "requestBody".to_owned(),
+            json!({"required": true, "content": content}),
+        );
+    }
+    if let Access::Needs(grant) = route.access {
+        // The empty requirement: a loopback listener without keys asks for none.
+        members.insert("security".to_owned(), json!([{"apiKey": []}, {}]));
+        members.insert("x-mizzen-grant".to_owned(), grant.as_str().into());
+    }
+    operation
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Header => "header",
+    };
+    let mut value = json!({
+        "name": parameter.name,
+        "in": place,
+        "required": parameter.place == Place::Path,
+        "description": parameter.description,
+        "schema": parameter.schema,
+    });
+    if let (Some(members), Some(example)) = (value.as_object_mut(), &parameter.example) {
+        members.insert("example".to_owned(), example.clone());
+    }
+    value
+}
+
+fn responses(route: &Route) -> Value {
+    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+    responses.insert(route.success.status.to_string(), success(&route.success));
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in route.codes() {
+        by_status.entry(code.status().as_u16()).or_default().push(code);
+    }
+    for (status, codes) in by_status {
+        responses.insert(status.to_string(), problem(route, status, &codes));
+    }
+    responses.into_iter().collect::<Map<_, _>>().into()
+}
+
+fn headers(more: &[(&str, &str)]) -> Value {
+    let mut headers = Map::new();
+    headers.insert(
+        "x-request-id".to_owned(),
+        json!({"$ref": "#/components/headers/RequestId"}),
+    );
+    for (name, description) in more {
+        headers.insert(
+            (*name).to_owned(),
+            json!({"description": description, "schema": {"type": "string"}}),
+        );
+    }
+    headers.into()
+}
+
+fn success(success: &Success) -> Value {
+    let mut response = json!({"description": success.description, "headers": headers(success.headers)});
+    if let (Some(members), Some((media, schema))) = (response.as_object_mut(), &success.content) {
+        let mut content = json!({ "schema": schema });
+        if let (Some(content), Some(example)) = (content.as_object_mut(), &success.example) {
+            content.insert("example".to_owned(), example.clone());
+        }
+        members.insert("content".to_owned(), json!({ *media: content }));
+    }
+    response
+}
+
+fn problem(route: &Route, status: u16, codes: &[Code]) -> Value {
+    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let mut schema = json!({
+        "allOf": [component("Error"), {"properties": {"code": {"enum": names}}}]
+    });
+    // The health check answers 503 with its own body.
+    if route.path == "/health" && status == 503 {
+        schema = json!({"anyOf": [component("Health"), schema]});
+    }
+    let examples: Map<String, Value> = codes
+        .iter()
+        .map(|code| {
+            let example = json!({
+                "code": code.as_str(),
+                "message": code.about(),
+                "details": {},
+                "request_id": "req-3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
+            });
+            (
+                code.as_str().to_owned(),
+                json!({"summary": code.about(), "value": example}),
+            )
+        })
+        .collect();
+    let more: &[(&str, &str)] = match status {
+        401 => &[("WWW-Authenticate", "How to authenticate.")],
+        429 => &[("Retry-After", "Seconds after which to try again.")],
+        _ => &[],
+    };
+    json!({
+        "description": codes.iter().map(|code| code.about()).collect::<Vec<_>>().join(" "),
+        "headers": headers(more),
+        "content": {"application/json": {"schema": schema, "examples": examples}},
+    })
+}

@@ -1,0 +1,140 @@
+//! The schemas of bodies: the documents' come from their tables in `model`, the envelopes around them are here.
+
+use super::{REQUEST_ID_PATTERN, component};
+use mizzen_model::council::{COUNCIL, COUNCIL_DRAFT};
+use mizzen_model::record::{References, definitions};
+use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
+use serde_json::{Map, Value, json};
+
+/// Every schema, by name.
+pub(super) fn all() -> Value {
+    let documents = definitions(
+        &[&SPRITE, &SPRITE_DRAFT, &COUNCIL, &COUNCIL_DRAFT],
+        References::Components,
+    );
+    let mut schemas: Map<String, Value> = documents
+        .iter()
+        // Tables nest a few levels, never beyond what the other library holds.
+        .filter_map(|(name, schema)| Some((name.to_owned(), schema.to_serde().ok()?)))
+        .collect();
+    let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
+    schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
+    for (name, schema) in envelopes() {
+        schemas.insert(name.to_owned(), schema);
+    }
+    schemas.into()
+}
+
+/// A sprite as POST and PUT answer it.
+fn answer(mut sprite: Value) -> Value {
+    let unresolved = json!({
+        "type": "array",
+        "minItems": 1,
+        "description": "Capabilities that nothing installed performs; absent when there are none.",
+        "items": object(&[("capability", json!({"type": "string"})), ("reason", json!({"type": "string"}))]),
+    });
+    if let Some(properties) = sprite.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert("unresolved".to_owned(), unresolved);
+    }
+    if let Some(members) = sprite.as_object_mut() {
+        members.insert("title".to_owned(), "SpriteAnswer".into());
+    }
+    sprite
+}
+
+/// An object with exactly these members, all required.
+fn object(members: &[(&str, Value)]) -> Value {
+    let properties: Map<String, Value> = members
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+        .collect();
+    let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn list(name: &str, items: Value) -> Value {
+    object(&[(name, json!({"type": "array", "items": items}))])
+}
+
+fn page(name: &str, item: &str) -> Value {
+    object(&[
+        (name, json!({"type": "array", "items": component(item)})),
+        (
+            "next_cursor",
+            json!({"type": ["string", "null"], "description": "Where the next page begins; null on the last one."}),
+        ),
+    ])
+}
+
+fn envelopes() -> Vec<(&'static str, Value)> {
+    let text = || json!({"type": "string"});
+    let state = || json!({"type": "string", "enum": ["healthy", "degraded", "unhealthy"]});
+    let fingerprint = || json!({"type": "string", "pattern": "^(blake3|sha256):[0-9a-f]{64}$"});
+    let checks = object(&[
+        ("database", state()),
+        ("sprite_registry", state()),
+        ("council_registry", state()),
+        ("plugins", state()),
+        ("telemetry", state()),
+    ]);
+    vec![
+        (
+            "Error",
+            object(&[
+                (
+                    "code",
+                    json!({"type": "string", "description": "Stable; programs match it."}),
+                ),
+                (
+                    "message",
+                    json!({"type": "string", "description": "For a person."}),
+                ),
+                (
+                    "details",
+                    json!({"type": "object", "description": "For a program; depends on the code."}),
+                ),
+                (
+                    "request_id",
+                    json!({"type": "string", "pattern": REQUEST_ID_PATTERN}),
+                ),
+            ]),
+        ),
+        (
+            "Health",
+            object(&[
+                ("status", state()),
+                ("version", text()),
+                ("uptime_seconds", json!({"type": "integer", "minimum": 0})),
+                ("checks", checks),
+                ("timestamp", json!({"type": "string", "format": "date-time"})),
+                (
+                    "load_plan_hash",
+                    json!({"type": ["string", "null"], "description": "The hash of the plugins' load plan."}),
+                ),
+            ]),
+        ),
+        (
+            "FingerprintReport",
+            object(&[
+                ("stored", fingerprint()),
+                ("computed", fingerprint()),
+                ("verified", json!({"type": "boolean"})),
+            ]),
+        ),
+        ("SpritePage", page("sprites", "Sprite")),
+        ("CouncilPage", page("councils", "Council")),
+        (
+            "Plugin",
+            json!({"type": "object", "description": "Manifest, digest, signatures, trust, grants, limits, provides."}),
+        ),
+        (
+            "Provided",
+            json!({"type": "object", "description": "A tool, skill, store or pack with its schemas."}),
+        ),
+        ("PluginList", list("plugins", component("Plugin"))),
+        ("ToolList", list("tools", component("Provided"))),
+        ("SkillList", list("skills", component("Provided"))),
+        ("StoreList", list("stores", component("Provided"))),
+        ("PackList", list("packs", component("Provided"))),
+    ]
+}

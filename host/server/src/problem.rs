@@ -1,0 +1,336 @@
+//! The one place with status codes: every error code, its status, and the envelope around it.
+//!
+//! The tables have no wildcard arm: a new refusal or fault does not compile until it has a code here.
+
+use axum::http::StatusCode;
+use mizzen_ops::{Fault, OpError, Refusal};
+use serde_json::{Map, Value, json};
+
+/// A stable code that programs match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Code {
+    /// The body is not JSON or not YAML.
+    MalformedBody,
+    /// A document or a parameter has mistakes.
+    ValidationError,
+    /// The gate agents are not exactly one of the council's sprites.
+    InvalidGateAgent,
+    /// No key, or one that does not work.
+    Unauthenticated,
+    /// The key lacks a grant.
+    Forbidden,
+    /// There is no such route.
+    NotFound,
+    /// There is no such sprite.
+    SpriteNotFound,
+    /// There is no such gate agent.
+    GateAgentNotFound,
+    /// There is no such council.
+    CouncilNotFound,
+    /// There is no such plugin.
+    PluginNotFound,
+    /// The route does not take this method.
+    MethodNotAllowed,
+    /// The request did not arrive in time.
+    RequestTimeout,
+    /// Another council has the domain.
+    CouncilConflict,
+    /// A rule of the council forbids it.
+    RuleDenied,
+    /// The name of a sprite cannot change.
+    NameConflict,
+    /// The version must be greater.
+    VersionConflict,
+    /// The sprite is protected.
+    ProtectedSprite,
+    /// The sprite is a member of councils.
+    SpriteInUse,
+    /// `If-Match` does not match.
+    PreconditionFailed,
+    /// The body is too large.
+    PayloadTooLarge,
+    /// The target is too long.
+    UriTooLong,
+    /// The body is of a type that the route does not take.
+    UnsupportedMediaType,
+    /// The idempotency key belongs to another request.
+    IdempotencyKeyReused,
+    /// Too many requests.
+    RateLimited,
+    /// The header is too large.
+    HeadersTooLarge,
+    /// A bug.
+    InternalError,
+    /// The host cannot serve this now.
+    Unavailable,
+    /// The work took too long.
+    Timeout,
+    /// The disk is full.
+    StorageFull,
+}
+
+impl Code {
+    /// Its status.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Code::MalformedBody | Code::ValidationError | Code::InvalidGateAgent => StatusCode::BAD_REQUEST,
+            Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Code::Forbidden => StatusCode::FORBIDDEN,
+            Code::NotFound
+            | Code::SpriteNotFound
+            | Code::GateAgentNotFound
+            | Code::CouncilNotFound
+            | Code::PluginNotFound => StatusCode::NOT_FOUND,
+            Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Code::CouncilConflict
+            | Code::RuleDenied
+            | Code::NameConflict
+            | Code::VersionConflict
+            | Code::ProtectedSprite
+            | Code::SpriteInUse => StatusCode::CONFLICT,
+            Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::UriTooLong => StatusCode::URI_TOO_LONG,
+            Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Code::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+            Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Code::MalformedBody => "The body is not JSON or not YAML.",
+            Code::ValidationError => "A document or a parameter has mistakes.",
+            Code::InvalidGateAgent => "The gate agents are not exactly one of the council's sprites.",
+            Code::Unauthenticated => "No key, or one that does not work.",
+            Code::Forbidden => "The key lacks a grant.",
+            Code::NotFound => "There is no such route.",
+            Code::SpriteNotFound => "There is no such sprite.",
+            Code::GateAgentNotFound => "There is no such gate agent.",
+            Code::CouncilNotFound => "There is no such council.",
+            Code::PluginNotFound => "There is no such plugin.",
+            Code::MethodNotAllowed => "The route does not take this method.",
+            Code::RequestTimeout => "The request did not arrive in time.",
+            Code::CouncilConflict => "Another council has the domain.",
+            Code::RuleDenied => "A rule of the council forbids it.",
+            Code::NameConflict => "The name of a sprite cannot change.",
+            Code::VersionConflict => "The version must be greater.",
+            Code::ProtectedSprite => "The sprite is protected.",
+            Code::SpriteInUse => "The sprite is a member of councils.",
+            Code::PreconditionFailed => "If-Match does not match.",
+            Code::PayloadTooLarge => "The body is too large.",
+            Code::UriTooLong => "The target is too long.",
+            Code::UnsupportedMediaType => "The body is of a type that the route does not take.",
+            Code::IdempotencyKeyReused => "The idempotency key belongs to another request.",
+            Code::RateLimited => "Too many requests.",
+            Code::HeadersTooLarge => "The header is too large.",
+            Code::InternalError => "A bug.",
+            Code::Unavailable => "The host cannot serve this now.",
+            Code::Timeout => "The work took too long.",
+            Code::StorageFull => "The disk is full.",
+        }
+    }
+
+    /// Its text in the envelope.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::MalformedBody => "MALFORMED_BODY",
+            Code::ValidationError => "VALIDATION_ERROR",
+            Code::InvalidGateAgent => "INVALID_GATE_AGENT",
+            Code::Unauthenticated => "UNAUTHENTICATED",
+            Code::Forbidden => "FORBIDDEN",
+            Code::NotFound => "NOT_FOUND",
+            Code::SpriteNotFound => "SPRITE_NOT_FOUND",
+            Code::GateAgentNotFound => "GATE_AGENT_NOT_FOUND",
+            Code::CouncilNotFound => "COUNCIL_NOT_FOUND",
+            Code::PluginNotFound => "PLUGIN_NOT_FOUND",
+            Code::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Code::RequestTimeout => "REQUEST_TIMEOUT",
+            Code::CouncilConflict => "COUNCIL_CONFLICT",
+            Code::RuleDenied => "RULE_DENIED",
+            Code::NameConflict => "NAME_CONFLICT",
+            Code::VersionConflict => "VERSION_CONFLICT",
+            Code::ProtectedSprite => "PROTECTED_SPRITE",
+            Code::SpriteInUse => "SPRITE_IN_USE",
+            Code::PreconditionFailed => "PRECONDITION_FAILED",
+            Code::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Code::UriTooLong => "URI_TOO_LONG",
+            Code::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Code::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Code::RateLimited => "RATE_LIMITED",
+            Code::HeadersTooLarge => "HEADERS_TOO_LARGE",
+            Code::InternalError => "INTERNAL_ERROR",
+            Code::Unavailable => "UNAVAILABLE",
+            Code::Timeout => "TIMEOUT",
+            Code::StorageFull => "STORAGE_FULL",
+        }
+    }
+}
+
+/// An error on its way to the caller.
+#[derive(Debug)]
+pub struct Problem {
+    /// Its code.
+    pub code: Code,
+    /// For a person.
+    pub message: String,
+    /// For a program.
+    pub details: Map<String, Value>,
+    /// Seconds after which to try again, when that helps.
+    pub retry_after: Option<u64>,
+    /// The methods that the route takes, for `Allow`.
+    pub allow: Option<String>,
+}
+
+impl Problem {
+    /// An error without details.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: Map::new(),
+            retry_after: None,
+            allow: None,
+        }
+    }
+
+    /// Adds a detail.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Says when to try again.
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The envelope: exactly these four members.
+    pub fn envelope(&self, request_id: &str) -> Value {
+        json!({
+            "code": self.code.as_str(),
+            "message": self.message,
+            "details": self.details,
+            "request_id": request_id,
+        })
+    }
+}
+
+fn ids(ids: Vec<impl ToString>) -> Value {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+impl From<OpError> for Problem {
+    fn from(error: OpError) -> Self {
+        match error {
+            OpError::Refused(refusal) => refusal.into(),
+            OpError::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
+        match refusal {
+            Refusal::Invalid { document, problems } => {
+                let errors: Vec<Value> = problems
+                    .iter()
+                    .map(|problem| {
+                        json!({"path": problem.path, "code": problem.code.as_str(), "message": problem.message})
+                    })
+                    .collect();
+                let first = problems.first().map(ToString::to_string).unwrap_or_default();
+                let more = match errors.len() + problems.omitted() {
+                    0 | 1 => String::new(),
+                    count => format!(" (and {} more)", count - 1),
+                };
+                Problem::new(
+                    Code::ValidationError,
+                    format!("the {document} is not valid: {first}{more}"),
+                )
+                .with("errors", errors)
+                .with("omitted", problems.omitted())
+            }
+            Refusal::BadRequest(_) => Problem::new(Code::ValidationError, message),
+            Refusal::SpriteNotFound(id) => {
+                Problem::new(Code::SpriteNotFound, message).with("sprite_id", id.to_string())
+            }
+            Refusal::CouncilNotFound(id) => {
+                Problem::new(Code::CouncilNotFound, message).with("council_id", id.to_string())
+            }
+            Refusal::PluginNotFound(name) => Problem::new(Code::PluginNotFound, message).with("plugin", name),
+            Refusal::MissingSprites { missing } => {
+                Problem::new(Code::SpriteNotFound, message).with("missing_sprites", ids(missing))
+            }
+            Refusal::MissingGateAgents { missing } => {
+                Problem::new(Code::GateAgentNotFound, message).with("missing_gate_agents", ids(missing))
+            }
+            Refusal::InvalidGateAgent { gate_agents, .. } => {
+                Problem::new(Code::InvalidGateAgent, message).with("gate_agents", ids(gate_agents))
+            }
+            Refusal::CouncilConflict { domain, council } => Problem::new(Code::CouncilConflict, message)
+                .with("domain", domain)
+                .with("council_id", council.to_string()),
+            Refusal::RuleDenied { rule_id, rule_name } => Problem::new(Code::RuleDenied, message)
+                .with("rule_id", rule_id)
+                .with("rule_name", rule_name),
+            Refusal::NameChanged { is, asked } => Problem::new(Code::NameConflict, message)
+                .with("current_name", is)
+                .with("name", asked),
+            Refusal::VersionNotGreater { is, asked } => Problem::new(Code::VersionConflict, message)
+                .with("current_version", is)
+                .with("version", asked),
+            Refusal::Protected(id) => {
+                Problem::new(Code::ProtectedSprite, message).with("sprite_id", id.to_string())
+            }
+            Refusal::SpriteInUse { sprite, councils } => Problem::new(Code::SpriteInUse, message)
+                .with("sprite_id", sprite.to_string())
+                .with("councils", ids(councils)),
+            Refusal::Changed { revision } => {
+                Problem::new(Code::PreconditionFailed, message).with("etag", etag(revision))
+            }
+            Refusal::IdempotencyMismatch => Problem::new(Code::IdempotencyKeyReused, message),
+        }
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::StorageFull => Problem::new(Code::StorageFull, fault.to_string()).retry_after(10),
+            Fault::Unavailable(detail) => {
+                tracing::error!(detail, "the store is not available");
+                Problem::new(Code::Unavailable, "the host cannot serve this now; try again").retry_after(1)
+            }
+            Fault::Internal(detail) => {
+                // The detail stays in the log: it may name files and queries.
+                tracing::error!(detail, "an operation failed");
+                Problem::internal()
+            }
+        }
+    }
+}
+
+impl Problem {
+    /// A bug, without a word about it.
+    pub fn internal() -> Self {
+        Problem::new(
+            Code::InternalError,
+            "something went wrong on our side; the request id finds it in the logs",
+        )
+    }
+}
+
+/// The entity tag of a revision.
+pub(crate) fn etag(revision: u64) -> String {
+    format!("\"{revision}\"")
+}

@@ -1,0 +1,19 @@
+//! Every route, by resource. To add a resource: a file here with its `routes()`, and a line in [`all`].
+
+pub mod councils;
+pub mod examples;
+pub mod operations;
+pub mod parameters;
+pub mod plugins;
+pub mod sprites;
+
+use crate::route::Route;
+
+/// Every route of the API.
+pub fn all() -> Vec<Route> {
+    let mut routes = sprites::routes();
+    routes.extend(councils::routes());
+    routes.extend(plugins::routes());
+    routes.extend(operations::routes());
+    routes
+}

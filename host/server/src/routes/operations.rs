@@ -1,0 +1,143 @@
+//! What operators and tools look at: health, metrics, the API's own description.
+
+use super::examples;
+use crate::call::{Call, JSON, Reply};
+use crate::metrics;
+use crate::openapi::component;
+use crate::problem::Problem;
+use crate::route::{Access, DOCUMENT_TIMEOUT, Route, Success};
+use axum::http::{Method, StatusCode, header};
+use mizzen_ops::{Grant, State};
+use serde_json::{Map, Value, json};
+
+fn base() -> Route {
+    Route {
+        method: Method::GET,
+        path: "/health",
+        operation: "healthCheck",
+        tag: "operations",
+        summary: "How the host is",
+        description: "Every part is asked. 503 when one is degraded or unhealthy, with the same body.",
+        access: Access::Public,
+        parameters: Vec::new(),
+        body: None,
+        success: Success {
+            status: 200,
+            description: "Everything works.",
+            content: Some((JSON, component("Health"))),
+            example: Some(examples::health()),
+            headers: &[],
+        },
+        errors: Vec::new(),
+        timeout: DOCUMENT_TIMEOUT,
+        handler: |call| Box::pin(health(call)),
+    }
+}
+
+/// The routes.
+pub fn routes() -> Vec<Route> {
+    let text = |media, schema: Value, description| Success {
+        status: 200,
+        description,
+        content: Some((media, schema)),
+        example: None,
+        headers: &[],
+    };
+    vec![
+        base(),
+        Route {
+            path: "/metrics",
+            operation: "prometheusMetrics",
+            summary: "Metrics in the Prometheus text format",
+            description: "Counters and histograms of sprite and council operations, chain executions, gate decisions, sandbox \
+                          calls, HTTP and the store.",
+            access: Access::Needs(Grant::MetricsRead),
+            success: text(metrics::MEDIA_TYPE, json!({"type": "string"}), "The metrics."),
+            handler: |call| Box::pin(metrics_text(call)),
+            ..base()
+        },
+        Route {
+            path: "/openapi.json",
+            operation: "openApi",
+            summary: "This document",
+            description: "",
+            success: text(JSON, json!({"type": "object"}), "OpenAPI 3.1."),
+            handler: |call| Box::pin(openapi(call)),
+            ..base()
+        },
+        Route {
+            path: "/docs",
+            operation: "docs",
+            summary: "A page that shows this document",
+            description: "Self-contained: it loads nothing but /openapi.json.",
+            success: text("text/html; charset=utf-8", json!({"type": "string"}), "The page."),
+            handler: |call| Box::pin(docs(call)),
+            ..base()
+        },
+        Route {
+            path: "/v1/schemas/iris.schema.json",
+            operation: "irisSchema",
+            summary: "The JSON Schema of sprites, councils and chains",
+            description: "Draft 2020-12; `oneOf` by `system_prompt`, `sprites` and `steps`.",
+            success: text(
+                "application/schema+json",
+                json!({"type": "object"}),
+                "The schema.",
+            ),
+            handler: |call| Box::pin(iris_schema(call)),
+            ..base()
+        },
+    ]
+}
+
+async fn health(call: Call) -> Result<Reply, Problem> {
+    let health = call.app.host.health().await;
+    let checks: Map<String, Value> = health
+        .checks
+        .iter()
+        .map(|(name, state)| ((*name).to_owned(), state.as_str().into()))
+        .collect();
+    let body = json!({
+        "status": health.status.as_str(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime_seconds": health.uptime_seconds,
+        "checks": checks,
+        "timestamp": health.timestamp,
+        "load_plan_hash": health.load_plan_hash,
+    });
+    let status = match health.status {
+        State::Healthy => StatusCode::OK,
+        State::Degraded | State::Unhealthy => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    Ok(Reply::new(status, JSON, body.to_string()).header(header::CACHE_CONTROL, "no-store"))
+}
+
+async fn metrics_text(call: Call) -> Result<Reply, Problem> {
+    Ok(Reply::new(
+        StatusCode::OK,
+        metrics::MEDIA_TYPE,
+        metrics::render(&call.app.host),
+    ))
+}
+
+async fn openapi(call: Call) -> Result<Reply, Problem> {
+    Ok(Reply::json(call.app.openapi.clone()))
+}
+
+/// Nothing but this page's own script and style, and connections to where it came from.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async fn docs(_: Call) -> Result<Reply, Problem> {
+    let page = include_str!("docs.html");
+    Ok(Reply::new(StatusCode::OK, "text/html; charset=utf-8", page)
+        .header(header::CONTENT_SECURITY_POLICY, POLICY))
+}
+
+async fn iris_schema(_: Call) -> Result<Reply, Problem> {
+    Ok(Reply::new(
+        StatusCode::OK,
+        "application/schema+json",
+        mizzen_model::document::iris_schema().to_compact(),
+    ))
+}

@@ -1,0 +1,77 @@
+//! Parameters that several routes take.
+
+use crate::route::{Parameter, Place};
+use mizzen_model::id::UUID_PATTERN;
+use serde_json::{Value, json};
+
+/// Items on a page: at most this many.
+pub const PAGE_MAX: usize = 100;
+/// Items on a page when the caller does not say.
+pub const PAGE_DEFAULT: usize = 20;
+
+/// The id in the path.
+pub fn id(what: &'static str) -> Parameter {
+    Parameter {
+        name: "id",
+        place: Place::Path,
+        description: what,
+        schema: json!({"type": "string", "format": "uuid", "pattern": UUID_PATTERN}),
+        example: Some(json!(super::examples::SPRITE_ID)),
+    }
+}
+
+/// A parameter of the query.
+pub fn query(name: &'static str, description: &'static str, schema: Value) -> Parameter {
+    Parameter {
+        name,
+        place: Place::Query,
+        description,
+        schema,
+        example: None,
+    }
+}
+
+/// How many items, and from where.
+pub fn page() -> Vec<Parameter> {
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT});
+    let cursor = json!({"type": "string", "pattern": "^[0-9a-f]{48}$"});
+    vec![
+        query(
+            "limit",
+            "How many items a page holds at most. A page may hold fewer; it is the last one when it has no next_cursor.",
+            limit,
+        ),
+        query(
+            "cursor",
+            "next_cursor of the page before, with the same filter.",
+            cursor,
+        ),
+    ]
+}
+
+/// `?force=true`.
+pub fn force(description: &'static str) -> Parameter {
+    query("force", description, json!({"type": "boolean", "default": false}))
+}
+
+/// `If-Match`.
+pub fn if_match() -> Parameter {
+    Parameter {
+        name: "If-Match",
+        place: Place::Header,
+        description: "The ETag of the revision to replace; 412 when it is not the current one.",
+        schema: json!({"type": "string", "maxLength": 1024}),
+        example: None,
+    }
+}
+
+/// `Idempotency-Key`.
+pub fn idempotency_key() -> Parameter {
+    Parameter {
+        name: "Idempotency-Key",
+        place: Place::Header,
+        description: "The same key and body give the same answer for a day, without doing it twice; another body is 422.",
+        schema: json!({"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"}),
+        example: None,
+    }
+}

@@ -1,0 +1,82 @@
+//! The data folder: made when missing, private to its owner, and held by one server at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// Another process serves this data folder.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderInUse {
+    /// The lock is taken.
+    #[error(
+        "the data folder {0} is served by another mizzen process; stop it, or choose another folder with --data"
+    )]
+    Locked(PathBuf),
+    /// The folder or its lock file cannot be made.
+    #[error("the data folder {path} cannot be used: {source}")]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+}
+
+/// Holds the data folder for one server; released when dropped or when the process ends.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Makes the folder when it is missing and takes its lock without waiting.
+    pub fn take(folder: &Path) -> Result<Self, FolderInUse> {
+        let unusable = |source| FolderInUse::Unusable {
+            path: folder.to_path_buf(),
+            source,
+        };
+        make(folder).map_err(unusable)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join("lock"))
+            .map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(FolderInUse::Locked(folder.to_path_buf())),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
+    }
+}
+
+/// Makes the data folder, readable by its owner alone: it holds documents, key digests and the audit log.
+pub(crate) fn make(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    if folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+/// How much room is left for a file of the database, when a limit is near enough to be the reason of a refused write.
+pub(crate) fn is_out_of_room(database: &Path) -> bool {
+    // Below this, a refused write is taken for a full disk; above, for a broken one.
+    const NEAR: u64 = 1 << 20;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    let mut wal = database.as_os_str().to_owned();
+    wal.push("-wal");
+    let largest = [database.to_path_buf(), PathBuf::from(wal)]
+        .iter()
+        .filter_map(|path| std::fs::metadata(path).ok())
+        .map(|metadata| metadata.len())
+        .max()
+        .unwrap_or(0);
+    let file_limit_near = limit.is_some_and(|limit| largest.saturating_add(NEAR) >= limit);
+    let disk_near = rustix::fs::statvfs(database).is_ok_and(|disk| {
+        disk.f_bavail.saturating_mul(disk.f_frsize) < NEAR || disk.f_favail == 0 && disk.f_files > 0
+    });
+    file_limit_near || disk_near
+}

@@ -1,0 +1,151 @@
+//! Opening the database: pragmas, migrations, the writer and the readers.
+
+use crate::readers::Readers;
+use crate::stats::Stats;
+use crate::store::Store;
+use crate::writer::Writer;
+use crate::{folder, migrations};
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The database's name inside the data folder.
+pub(crate) const FILE: &str = "mizzen.db";
+
+/// How long a connection waits for another process (`mizzen key api new`, `mizzen db backup`) to release a lock.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Connections that read at the same time.
+    pub readers: usize,
+    /// The database may not grow beyond this many bytes; writes that would are refused as a full disk.
+    pub max_bytes: Option<u64>,
+    /// The time of opening, in milliseconds since 1970 (recorded with migrations).
+    pub now: i64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            max_bytes: None,
+            now: 0,
+        }
+    }
+}
+
+/// Why a database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The database was written by a newer build.
+    #[error(
+        "the database is at migration {database}, this build of mizzen knows migrations up to {build}; \
+         use the newer mizzen, or restore a backup that was made before the upgrade"
+    )]
+    Newer {
+        /// The newest migration in the database.
+        database: u32,
+        /// The newest migration of this build.
+        build: u32,
+    },
+    /// An applied migration differs from the one in this build.
+    #[error(
+        "migration {number} ({name}) of the database differs from the one in this build of mizzen; \
+             the file was made by another build: use that one, or another data folder"
+    )]
+    Diverged {
+        /// Its number.
+        number: u32,
+        /// Its name.
+        name: &'static str,
+    },
+    /// A SQLite file that something else made.
+    #[error("the file is a SQLite database, but not one of mizzen's; choose another data folder")]
+    NotOurs,
+    /// The file does not exist, and the caller asked not to make one.
+    #[error(
+        "there is no database at {0}; start `mizzen serve` on this folder first, or name another one with --data"
+    )]
+    Missing(PathBuf),
+    /// The folder cannot be made.
+    #[error("the data folder {path} cannot be made: {source}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// SQLite refused.
+    #[error("the database cannot be opened: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// The writer's thread did not start.
+    #[error("the writer thread cannot be started: {0}")]
+    Thread(std::io::Error),
+}
+
+impl Store {
+    /// Opens the database in `data`, making folder and file when they are missing, and brings it up to date.
+    pub fn open(data: &Path, options: &Options) -> Result<Self, OpenError> {
+        folder::make(data).map_err(|source| OpenError::Folder {
+            path: data.to_path_buf(),
+            source,
+        })?;
+        let path = data.join(FILE);
+        let mut connection = Connection::open(&path)?;
+        prepare_writer(&connection)?;
+        migrations::apply(&mut connection, options.now)?;
+        if let Some(bytes) = options.max_bytes {
+            limit_size(&connection, bytes)?;
+        }
+        let stats = Arc::new(Stats::default());
+        let readers = Readers::open(&path, options.readers.max(1))?;
+        let writer =
+            Writer::start(connection, path.clone(), Arc::clone(&stats)).map_err(OpenError::Thread)?;
+        Ok(Store::new(path, writer, readers, stats))
+    }
+
+    /// As [`Store::open`], but refuses when there is no database yet.
+    pub fn open_existing(data: &Path, options: &Options) -> Result<Self, OpenError> {
+        let path = data.join(FILE);
+        if !path.is_file() {
+            return Err(OpenError::Missing(path));
+        }
+        Self::open(data, options)
+    }
+}
+
+fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    // `trusted_schema=OFF`: a tampered file may not call functions from its schema.
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA journal_size_limit = 67108864;",
+    )
+}
+
+/// A read-only connection to the same file.
+pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    connection
+        .execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;")?;
+    Ok(connection)
+}
+
+fn limit_size(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
+    let page: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+    connection.query_row(&format!("PRAGMA max_page_count = {}", pages.max(1)), [], |_| {
+        Ok(())
+    })
+}

@@ -1,0 +1,144 @@
+//! What operators ask of the database: a backup, a check, numbers.
+
+use crate::audit;
+use crate::error::StoreError;
+use crate::store::Store;
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+
+/// What `mizzen db check` found.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct CheckReport {
+    /// What is wrong; empty when everything fits.
+    pub problems: Vec<String>,
+    /// Entries of the audit log that were verified.
+    pub audit_entries: u64,
+}
+
+/// Numbers about the database.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Info {
+    /// The file.
+    pub path: PathBuf,
+    /// The newest migration that was applied.
+    pub migration: u32,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes of the write-ahead log beside it.
+    pub wal_bytes: u64,
+    /// Bytes inside the file that hold nothing.
+    pub free_bytes: u64,
+    /// The version of SQLite.
+    pub sqlite: String,
+    /// Rows by table.
+    pub rows: Vec<(String, u64)>,
+}
+
+/// A check stops listing after this many problems of one kind.
+const PROBLEMS: usize = 100;
+
+impl Store {
+    /// Copies the database, consistent and complete, into a new file, while it is in use.
+    pub async fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        let target = target.to_string_lossy().into_owned();
+        let source = self.path().to_path_buf();
+        // A connection of its own: a reader's `query_only` forbids the statement, and the copy may take long. `VACUUM INTO`
+        // reads one snapshot, refuses to overwrite, and syncs the file before it returns.
+        let copy = tokio::task::spawn_blocking(move || {
+            let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            connection.execute("VACUUM INTO ?1", [target]).map(|_| ())
+        });
+        let copied = copy
+            .await
+            .map_err(|error| StoreError::Fault(format!("the backup did not finish: {error}")))?;
+        copied.map_err(|error| StoreError::from(&error))
+    }
+
+    /// Verifies the file, the references, the kept sums and the audit chain.
+    pub async fn check(&self) -> Result<CheckReport, StoreError> {
+        self.read(check).await
+    }
+
+    /// Numbers about the database.
+    pub async fn info(&self) -> Result<Info, StoreError> {
+        let path = self.path().to_path_buf();
+        self.read(move |connection| info(connection, path)).await
+    }
+}
+
+fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
+    let mut problems = Vec::new();
+    let mut integrity = connection.prepare(&format!("PRAGMA integrity_check({PROBLEMS})"))?;
+    for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
+        let line = line?;
+        if line != "ok" {
+            problems.push(format!("the file is damaged: {line}; restore a backup"));
+        }
+    }
+    let mut references = connection.prepare("PRAGMA foreign_key_check")?;
+    let rows = references.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?)))?;
+    for row in rows.take(PROBLEMS) {
+        let (table, parent) = row?;
+        problems.push(format!("a row of {table} points to nothing in {parent}"));
+    }
+    let mut sums = connection.prepare(
+        "SELECT u.plugin, u.bytes, s.bytes FROM plugin_kv_usage AS u LEFT JOIN (
+            SELECT plugin, sum(length(CAST(key AS BLOB)) + length(value)) AS bytes FROM plugin_kv GROUP BY plugin
+         ) AS s ON s.plugin = u.plugin WHERE u.bytes <> coalesce(s.bytes, 0)",
+    )?;
+    let rows = sums.query_map([], |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, i64>(1)?,
+            row.get::<_, Option<i64>>(2)?,
+        ))
+    })?;
+    for row in rows.take(PROBLEMS) {
+        let (plugin, kept, real) = row?;
+        problems.push(format!(
+            "plugin {plugin} is booked with {kept} bytes but keeps {}",
+            real.unwrap_or(0)
+        ));
+    }
+    if let Some(seq) = audit::first_broken(connection)? {
+        problems.push(format!(
+            "the audit log was changed: entry {seq} does not follow from the ones before it"
+        ));
+    }
+    let audit_entries = connection.query_row("SELECT count(*) FROM audit", [], |row| row.get(0))?;
+    Ok(CheckReport {
+        problems,
+        audit_entries,
+    })
+}
+
+fn info(connection: &Connection, path: PathBuf) -> rusqlite::Result<Info> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0));
+    let page = number("PRAGMA page_size")?;
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let mut rows = Vec::new();
+    for table in [
+        "sprites",
+        "councils",
+        "api_keys",
+        "idempotency_keys",
+        "audit",
+        "plugin_kv",
+    ] {
+        rows.push((
+            table.to_owned(),
+            number(&format!("SELECT count(*) FROM {table}"))?,
+        ));
+    }
+    Ok(Info {
+        migration: connection.query_row("SELECT max(number) FROM migrations", [], |row| row.get(0))?,
+        bytes: length(&path),
+        wal_bytes: length(Path::new(&wal)),
+        free_bytes: number("PRAGMA freelist_count")?.saturating_mul(page),
+        sqlite: rusqlite::version().to_owned(),
+        rows,
+        path,
+    })
+}
