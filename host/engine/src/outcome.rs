@@ -107,20 +107,30 @@ impl Outcome {
                 None => format!("the plugin trapped: {}", trap.kind),
             },
             Self::Deadline(Deadline::WallClock(limit)) => {
-                format!("the plugin was stopped after its wall-clock limit of {limit:?}; raise limits.wall_clock in plugin.toml if it needs longer")
+                format!(
+                    "the plugin was stopped after its wall-clock limit of {limit:?}; raise limits.wall_clock in plugin.toml if it needs longer"
+                )
             }
             Self::Deadline(Deadline::Cpu(limit)) => {
-                format!("the plugin was stopped after its CPU limit of {limit:?}; raise limits.cpu in plugin.toml if it needs longer")
+                format!(
+                    "the plugin was stopped after its CPU limit of {limit:?}; raise limits.cpu in plugin.toml if it needs longer"
+                )
             }
             Self::OutOfMemory { limit } => {
-                format!("the plugin needs more memory than its limit of {limit} bytes; raise limits.memory in plugin.toml")
+                format!(
+                    "the plugin needs more memory than its limit of {limit} bytes; raise limits.memory in plugin.toml"
+                )
             }
             Self::OutputTooLarge { limit } => {
-                format!("the plugin's answer is larger than its limit of {limit} bytes; raise limits.output in plugin.toml")
+                format!(
+                    "the plugin's answer is larger than its limit of {limit} bytes; raise limits.output in plugin.toml"
+                )
             }
             Self::BadOutput { reason } => format!("the plugin's answer cannot be used: {reason}"),
             Self::HostCallsExhausted { limit } => {
-                format!("the plugin made more than its limit of {limit} host calls; raise limits.host_calls in plugin.toml")
+                format!(
+                    "the plugin made more than its limit of {limit} host calls; raise limits.host_calls in plugin.toml"
+                )
             }
         }
     }

@@ -21,7 +21,9 @@ pub struct Permit {
 
 /// A use that no layer of the permit may be missing for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` may not use `{wanted}`: the plugin must declare it, the operator must grant it and the tool must ask for it")]
+#[error(
+    "`{tool}` may not use `{wanted}`: the plugin must declare it, the operator must grant it and the tool must ask for it"
+)]
 pub struct Denied {
     /// The tool.
     pub tool: String,
@@ -34,7 +36,11 @@ impl Permit {
     ///
     /// # Errors
     /// When the profile refuses tools with this side effect.
-    pub fn for_tool(plugin: &VerifiedPlugin, tool: &ToolSpec, profile: Profile) -> Result<Self, ProfileError> {
+    pub fn for_tool(
+        plugin: &VerifiedPlugin,
+        tool: &ToolSpec,
+        profile: Profile,
+    ) -> Result<Self, ProfileError> {
         profile.check(tool)?;
         Ok(Self {
             plugin: plugin.digest(),
@@ -77,7 +83,10 @@ impl Permit {
         if self.authority.allows(wanted) {
             return Ok(());
         }
-        Err(Denied { tool: self.tool.clone(), wanted: wanted.to_string() })
+        Err(Denied {
+            tool: self.tool.clone(),
+            wanted: wanted.to_string(),
+        })
     }
 
     /// Whether the operator named this host without a pattern, which a private address takes.

@@ -15,7 +15,9 @@ pub enum Profile {
 
 /// The profile refuses the tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` has side effects `{side_effects}`, which the profile `cleared` refuses; call it on a host with the profile `open`")]
+#[error(
+    "`{tool}` has side effects `{side_effects}`, which the profile `cleared` refuses; call it on a host with the profile `open`"
+)]
 pub struct ProfileError {
     /// The tool's id.
     pub tool: String,
@@ -31,9 +33,10 @@ impl Profile {
     pub fn check(self, tool: &ToolSpec) -> Result<(), ProfileError> {
         match (self, tool.side_effects()) {
             (Self::Open, _) | (Self::Cleared, SideEffects::None | SideEffects::Read) => Ok(()),
-            (Self::Cleared, effects @ (SideEffects::Write | SideEffects::External)) => {
-                Err(ProfileError { tool: tool.id().to_string(), side_effects: effects.as_str().to_owned() })
-            }
+            (Self::Cleared, effects @ (SideEffects::Write | SideEffects::External)) => Err(ProfileError {
+                tool: tool.id().to_string(),
+                side_effects: effects.as_str().to_owned(),
+            }),
         }
     }
 }

@@ -36,7 +36,10 @@ impl Schema {
             // Linear-time patterns; look-around and back-references do not compile.
             .with_pattern_options(jsonschema::PatternOptions::regex().size_limit(1 << 20))
             .build(schema)
-            .map_err(|error| SchemaRefusal { path: error.instance_path().to_string(), reason: cut(error.to_string()) })?;
+            .map_err(|error| SchemaRefusal {
+                path: error.instance_path().to_string(),
+                reason: cut(error.to_string()),
+            })?;
         Ok(Self { validator })
     }
 
@@ -52,9 +55,17 @@ impl Schema {
             path: error.instance_path().to_string(),
             message: cut(error.to_string()),
         };
-        let found: Vec<_> = self.validator.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect();
+        let found: Vec<_> = self
+            .validator
+            .iter_errors(value)
+            .take(MAX_VIOLATIONS)
+            .map(violation)
+            .collect();
         if found.is_empty() {
-            return Err(vec![Violation { path: String::new(), message: "does not fit the schema".into() }]);
+            return Err(vec![Violation {
+                path: String::new(),
+                message: "does not fit the schema".into(),
+            }]);
         }
         Err(found)
     }
@@ -90,7 +101,10 @@ mod tests {
         let slow = Schema::compile(&json!({"pattern": "^(a+)+$"})).unwrap();
         assert!(slow.check(&json!(format!("{}b", "a".repeat(50_000)))).is_err());
         for pattern in ["(a)\\1", "(?=a)b", "(", "a{1000}{1000}{1000}"] {
-            assert!(Schema::compile(&json!({"pattern": pattern})).is_err(), "{pattern}");
+            assert!(
+                Schema::compile(&json!({"pattern": pattern})).is_err(),
+                "{pattern}"
+            );
         }
     }
 }

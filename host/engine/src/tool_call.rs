@@ -115,7 +115,10 @@ impl Tool {
     /// When one of them is refused; the field's name stands before its path.
     pub fn compile(spec: Arc<ToolSpec>) -> Result<Self, SchemaRefusal> {
         let named = |field: &'static str| {
-            move |refusal: SchemaRefusal| SchemaRefusal { path: format!("{field}{}", refusal.path), ..refusal }
+            move |refusal: SchemaRefusal| SchemaRefusal {
+                path: format!("{field}{}", refusal.path),
+                ..refusal
+            }
         };
         let input = Schema::compile(spec.input_schema()).map_err(named("input_schema"))?;
         let output = Schema::compile(spec.output_schema()).map_err(named("output_schema"))?;
@@ -131,9 +134,19 @@ impl Tool {
     ///
     /// # Errors
     /// With the stage that says no, and why.
-    pub fn admit(&self, plugin: &VerifiedPlugin, input: &Value, policy: &CallPolicy) -> Result<Admission, Refused> {
+    pub fn admit(
+        &self,
+        plugin: &VerifiedPlugin,
+        input: &Value,
+        policy: &CallPolicy,
+    ) -> Result<Admission, Refused> {
         self.input.check(input).map_err(|found| {
-            refused_with(CallStage::Input, "INVALID_INPUT", "the input does not fit the tool's input_schema", found)
+            refused_with(
+                CallStage::Input,
+                "INVALID_INPUT",
+                "the input does not fit the tool's input_schema",
+                found,
+            )
         })?;
         self.check_permissions(plugin)?;
         let permit = Permit::for_tool(plugin, &self.spec, policy.profile)
@@ -141,12 +154,17 @@ impl Tool {
         if let Mode::Replay { recorded, stand_in } = &policy.mode {
             return self.replayed(recorded.as_ref(), stand_in.as_ref());
         }
-        Ok(Admission::Call { permit, idempotency_key: self.idempotency_key(input) })
+        Ok(Admission::Call {
+            permit,
+            idempotency_key: self.idempotency_key(input),
+        })
     }
 
     /// Every kind of thing that the tool asks for must be left after declared ∩ granted.
     fn check_permissions(&self, plugin: &VerifiedPlugin) -> Result<(), Refused> {
-        let effective = plugin.effective().narrowed(Arc::new(self.spec.permissions().clone()));
+        let effective = plugin
+            .effective()
+            .narrowed(Arc::new(self.spec.permissions().clone()));
         let missing = |permission: &&Permission| -> bool {
             let kind: Kind = permission.kind();
             !effective.touches(kind)
@@ -166,13 +184,23 @@ impl Tool {
     }
 
     fn replayed(&self, recorded: Option<&Value>, stand_in: Option<&Value>) -> Result<Admission, Refused> {
-        let no = |reason: &str| Err(refused(CallStage::ReplayPolicy, "REPLAY_REFUSED", format!("`{}` {reason}", self.spec.id())));
+        let no = |reason: &str| {
+            Err(refused(
+                CallStage::ReplayPolicy,
+                "REPLAY_REFUSED",
+                format!("`{}` {reason}", self.spec.id()),
+            ))
+        };
         match (self.spec.replay_policy(), stand_in, recorded) {
             // A stand-in is what somebody asked "what if" with: it goes before what was recorded.
-            (ReplayPolicy::MustStub | ReplayPolicy::RecordedResult, Some(value), _) => Ok(Admission::Answered(value.clone())),
+            (ReplayPolicy::MustStub | ReplayPolicy::RecordedResult, Some(value), _) => {
+                Ok(Admission::Answered(value.clone()))
+            }
             (ReplayPolicy::RecordedResult, None, Some(value)) => Ok(Admission::Answered(value.clone())),
             (ReplayPolicy::RecordedResult, None, None) => no("has no recorded result"),
-            (ReplayPolicy::MustStub, None, _) => no("must be given a stand-in for a replay (replay policy must-stub)"),
+            (ReplayPolicy::MustStub, None, _) => {
+                no("must be given a stand-in for a replay (replay policy must-stub)")
+            }
             (ReplayPolicy::FailLoud, _, _) => no("cannot be replayed (replay policy fail-loud)"),
         }
     }
@@ -194,7 +222,11 @@ impl Tool {
         let text = match &report.outcome {
             Outcome::Output(text) => text,
             Outcome::OutputTooLarge { .. } => {
-                return Err(refused(CallStage::Size, "OUTPUT_TOO_LARGE", report.outcome.explain()));
+                return Err(refused(
+                    CallStage::Size,
+                    "OUTPUT_TOO_LARGE",
+                    report.outcome.explain(),
+                ));
             }
             Outcome::BadOutput { .. } => {
                 return Err(refused(CallStage::Output, "BAD_OUTPUT", report.outcome.explain()));
@@ -203,10 +235,19 @@ impl Tool {
         };
         // serde_json stops at 128 levels: a guest cannot make the host recurse.
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            refused(CallStage::Output, "BAD_OUTPUT", format!("the plugin's answer cannot be used: {error}"))
+            refused(
+                CallStage::Output,
+                "BAD_OUTPUT",
+                format!("the plugin's answer cannot be used: {error}"),
+            )
         })?;
         self.output.check(&value).map_err(|found| {
-            refused_with(CallStage::Output, "BAD_OUTPUT", "the output does not fit the tool's output_schema", found)
+            refused_with(
+                CallStage::Output,
+                "BAD_OUTPUT",
+                "the output does not fit the tool's output_schema",
+                found,
+            )
         })?;
         Ok(value)
     }
@@ -229,12 +270,31 @@ fn call_code(outcome: &Outcome) -> &'static str {
 }
 
 fn refused(stage: CallStage, code: &'static str, reason: String) -> Refused {
-    Refused { stage, code, reason, violations: Vec::new() }
+    Refused {
+        stage,
+        code,
+        reason,
+        violations: Vec::new(),
+    }
 }
 
 fn refused_with(stage: CallStage, code: &'static str, what: &str, found: Vec<Violation>) -> Refused {
-    let list = found.iter().map(|v| if v.path.is_empty() { v.message.clone() } else { format!("{}: {}", v.path, v.message) });
+    let list = found.iter().map(|v| {
+        if v.path.is_empty() {
+            v.message.clone()
+        } else {
+            format!("{}: {}", v.path, v.message)
+        }
+    });
     let reason = format!("{what}: {}", list.collect::<Vec<_>>().join("; "));
-    let violations = found.into_iter().map(|violation| (violation.path, violation.message)).collect();
-    Refused { stage, code, reason, violations }
+    let violations = found
+        .into_iter()
+        .map(|violation| (violation.path, violation.message))
+        .collect();
+    Refused {
+        stage,
+        code,
+        reason,
+        violations,
+    }
 }

@@ -32,7 +32,8 @@ impl WebUrl {
         url.set_fragment(None);
         let port = url.port_or_known_default().ok_or_else(|| wrong("no port"))?;
         let host = url.host_str().ok_or_else(|| wrong("no host"))?;
-        let target = HostPort::new(host, port).ok_or_else(|| wrong("the host's name has characters out of place"))?;
+        let target =
+            HostPort::new(host, port).ok_or_else(|| wrong("the host's name has characters out of place"))?;
         Ok(Self { url, target })
     }
 
@@ -84,13 +85,26 @@ mod tests {
             ("http://example.com.:8080/", "example.com:8080"),
             ("http://ｅxample.com/", "example.com:80"),
         ] {
-            assert_eq!(WebUrl::parse(text).unwrap().target().to_string(), target, "{text}");
+            assert_eq!(
+                WebUrl::parse(text).unwrap().target().to_string(),
+                target,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn what_is_not_a_plain_web_address_is_refused() {
-        for text in ["", "example.com", "ftp://a/", "file:///etc/passwd", "http://u@a/", "http://u:p@a/", "http://", "http://a b/"] {
+        for text in [
+            "",
+            "example.com",
+            "ftp://a/",
+            "file:///etc/passwd",
+            "http://u@a/",
+            "http://u:p@a/",
+            "http://",
+            "http://a b/",
+        ] {
             assert!(WebUrl::parse(text).is_err(), "{text}");
         }
     }

@@ -25,7 +25,8 @@ pub const API_VERSION_PATH: &str = "plugin.api_version";
 const MAX_ORDER: i64 = 10_000;
 const MAX_VERSION: usize = 64;
 const MAX_NAMESPACES: usize = 32;
-const MAX_PERMISSIONS: usize = 128;
+/// Bounds what a permission check at call time can cost.
+const MAX_PERMISSIONS: usize = 64;
 const MAX_REASON: usize = 500;
 const MAX_TOOLS: usize = 256;
 

@@ -94,6 +94,25 @@ pub enum Kind {
     Tools,
 }
 
+impl Kind {
+    pub(crate) const COUNT: usize = 9;
+
+    /// Its place in the order of the kinds.
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Self::Clock => 0,
+            Self::Config => 1,
+            Self::Db => 2,
+            Self::Kv => 3,
+            Self::Llm => 4,
+            Self::Net => 5,
+            Self::Random => 6,
+            Self::Secret => 7,
+            Self::Tools => 8,
+        }
+    }
+}
+
 /// Reading or changing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {

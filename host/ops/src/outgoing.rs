@@ -32,7 +32,10 @@ pub struct OutgoingLimits {
 
 impl Default for OutgoingLimits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(30), response: 4 << 20 }
+        Self {
+            time: Duration::from_secs(30),
+            response: 4 << 20,
+        }
     }
 }
 
@@ -61,21 +64,35 @@ const OURS: &[&str] = &[
 impl Outgoing {
     /// Over this network.
     pub fn new(resolve: Arc<dyn Resolve>, connect: Arc<dyn Connect>, limits: OutgoingLimits) -> Self {
-        Self { resolve, connect, limits }
+        Self {
+            resolve,
+            connect,
+            limits,
+        }
     }
 
     /// Over the machine's network.
     pub fn system(limits: OutgoingLimits) -> Self {
         let network = Arc::new(SystemNetwork::default());
-        Self { resolve: Arc::clone(&network) as _, connect: network, limits }
+        Self {
+            resolve: Arc::clone(&network) as _,
+            connect: network,
+            limits,
+        }
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, ToolError> {
         let message = message(&request)?;
         let target = request.url.target();
-        let address = self.allowed_address(target.host(), target.port(), request.host_named).await?;
+        let address = self
+            .allowed_address(target.host(), target.port(), request.host_named)
+            .await?;
         let tls = request.url.is_https().then(|| target.host().to_owned());
-        let stream = self.connect.connect(address, tls).await.map_err(|error| unreachable_host(target.host(), &error))?;
+        let stream = self
+            .connect
+            .connect(address, tls)
+            .await
+            .map_err(|error| unreachable_host(target.host(), &error))?;
         let failed = |error: hyper::Error| unreachable_host(target.host(), &error);
         let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
             .max_headers(100)
@@ -87,12 +104,21 @@ impl Outgoing {
         let exchange = async {
             let response = sender.send_request(message).await.map_err(failed)?;
             let (head, body) = response.into_parts();
-            let body = Limited::new(body, self.limits.response).collect().await.map_err(|error| ToolError::Failed {
-                code: "RESPONSE_TOO_LARGE".into(),
-                message: format!("the response's body cannot be read within {} bytes: {error}", self.limits.response),
-            })?;
+            let body = Limited::new(body, self.limits.response)
+                .collect()
+                .await
+                .map_err(|error| ToolError::Failed {
+                    code: "RESPONSE_TOO_LARGE".into(),
+                    message: format!(
+                        "the response's body cannot be read within {} bytes: {error}",
+                        self.limits.response
+                    ),
+                })?;
             let text = |(name, value): (&HeaderName, &HeaderValue)| {
-                (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+                (
+                    name.as_str().to_owned(),
+                    String::from_utf8_lossy(value.as_bytes()).into_owned(),
+                )
             };
             Ok(HttpResponse {
                 status: head.status.as_u16(),
@@ -113,10 +139,19 @@ impl Outgoing {
     }
 
     /// The first address, if every one of them is allowed: a name that leads to both sides of the fence is a trick.
-    async fn allowed_address(&self, host: &str, port: u16, named: HostNamed) -> Result<SocketAddr, ToolError> {
+    async fn allowed_address(
+        &self,
+        host: &str,
+        port: u16,
+        named: HostNamed,
+    ) -> Result<SocketAddr, ToolError> {
         let addresses = match host.parse::<IpAddr>() {
             Ok(address) => vec![address],
-            Err(_) => self.resolve.resolve(host).await.map_err(|error| unreachable_host(host, &error))?,
+            Err(_) => self
+                .resolve
+                .resolve(host)
+                .await
+                .map_err(|error| unreachable_host(host, &error))?,
         };
         if named == HostNamed::ByPattern
             && let Some(address) = addresses.iter().find(|address| !is_public(**address))
@@ -125,7 +160,9 @@ impl Outgoing {
                 "`{host}` leads to {address}, which is not a public address; the operator can grant this host by its full name (net:{host})"
             )));
         }
-        let first = addresses.first().ok_or_else(|| ToolError::Unavailable(format!("`{host}` has no address")))?;
+        let first = addresses
+            .first()
+            .ok_or_else(|| ToolError::Unavailable(format!("`{host}` has no address")))?;
         Ok(SocketAddr::new(*first, port))
     }
 }
@@ -135,11 +172,19 @@ fn unreachable_host(host: &str, error: &dyn std::fmt::Display) -> ToolError {
 }
 
 fn message(request: &HttpRequest) -> Result<Request<Full<Bytes>>, ToolError> {
-    let invalid = |path: &str, message: String| ToolError::InvalidInput { path: path.to_owned(), message };
+    let invalid = |path: &str, message: String| ToolError::InvalidInput {
+        path: path.to_owned(),
+        message,
+    };
     let method = Method::from_bytes(request.method.as_bytes())
         .ok()
         .filter(|method| *method != Method::CONNECT)
-        .ok_or_else(|| invalid("/method", format!("`{}` is not a method", request.method.escape_debug())))?;
+        .ok_or_else(|| {
+            invalid(
+                "/method",
+                format!("`{}` is not a method", request.method.escape_debug()),
+            )
+        })?;
     let mut message = Request::builder()
         .method(method)
         .uri(request.url.path_and_query())
@@ -147,7 +192,8 @@ fn message(request: &HttpRequest) -> Result<Request<Full<Bytes>>, ToolError> {
         .map_err(|error| invalid("/url", error.to_string()))?;
     for (index, (name, value)) in request.headers.iter().enumerate() {
         let at = format!("/headers/{index}");
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| invalid(&at, error.to_string()))?;
+        let name =
+            HeaderName::from_bytes(name.as_bytes()).map_err(|error| invalid(&at, error.to_string()))?;
         if OURS.contains(&name.as_str()) {
             return Err(invalid(&at, format!("`{name}` is set by the host")));
         }
@@ -167,7 +213,9 @@ impl Http for Outgoing {
             let host = request.url.target().host().to_owned();
             match tokio::time::timeout(time, self.send(request)).await {
                 Ok(answer) => answer,
-                Err(_) => Err(ToolError::Unavailable(format!("`{host}` did not answer within {time:?}"))),
+                Err(_) => Err(ToolError::Unavailable(format!(
+                    "`{host}` did not answer within {time:?}"
+                ))),
             }
         })
     }

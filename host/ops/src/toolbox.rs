@@ -73,7 +73,11 @@ impl Loaded {
 impl Toolbox {
     /// A toolbox with nothing in it.
     pub fn new(sandbox: Arc<Sandbox>, outfit: Outfit) -> Arc<Self> {
-        Arc::new(Self { sandbox, outfit, current: RwLock::default() })
+        Arc::new(Self {
+            sandbox,
+            outfit,
+            current: RwLock::default(),
+        })
     }
 
     /// The set that runs now. Whoever holds it keeps it, whatever is loaded later.

@@ -53,24 +53,38 @@ impl Artifacts {
                 None
             }
         });
-        Self { place, compiling: Mutex::new(()) }
+        Self {
+            place,
+            compiling: Mutex::new(()),
+        }
     }
 
     /// The compiled component, from the cache where there is a sound entry.
-    pub(crate) fn component(&self, engine: &Engine, wasm: &[u8]) -> Result<(Component, Compiled), CompileError> {
+    pub(crate) fn component(
+        &self,
+        engine: &Engine,
+        wasm: &[u8],
+    ) -> Result<(Component, Compiled), CompileError> {
         if Engine::detect_precompiled(wasm).is_some() {
-            return Err(CompileError("this is native code, not a component; only components are accepted".into()));
+            return Err(CompileError(
+                "this is native code, not a component; only components are accepted".into(),
+            ));
         }
         let name = entry_name(engine, wasm);
         if let Some(component) = self.cached(engine, &name) {
             return Ok((component, Compiled::FromCache));
         }
         // A poisoned lock means a compilation panicked; the unit inside cannot be broken by that.
-        let _one_at_a_time = self.compiling.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _one_at_a_time = self
+            .compiling
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(component) = self.cached(engine, &name) {
             return Ok((component, Compiled::FromCache));
         }
-        let artifact = engine.precompile_component(wasm).map_err(|e| CompileError(format!("{e:#}")))?;
+        let artifact = engine
+            .precompile_component(wasm)
+            .map_err(|e| CompileError(format!("{e:#}")))?;
         if let Some(place) = &self.place
             && let Err(error) = place.write(&name, &artifact)
         {
@@ -101,15 +115,22 @@ impl Artifacts {
 
 impl Place {
     fn open(folder: &Path) -> std::io::Result<Self> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
         let meta = std::fs::symlink_metadata(folder)?;
-        let ours = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0;
+        let ours =
+            meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0;
         if !ours {
             return Err(std::io::Error::other(
                 "the folder must be a directory of this user that nobody else can write to (chmod 700)",
             ));
         }
-        Ok(Self { folder: folder.to_owned(), key: key(folder)? })
+        Ok(Self {
+            folder: folder.to_owned(),
+            key: key(folder)?,
+        })
     }
 
     fn mac(&self, name: &str, artifact: &[u8]) -> blake3::Hash {
@@ -126,10 +147,17 @@ impl Place {
             Err(error) => return Err(error),
         };
         let mut bytes = Vec::new();
-        Read::by_ref(&mut file).take(MAX_ARTIFACT).read_to_end(&mut bytes)?;
-        let body = bytes.len().checked_sub(MAC_LENGTH).ok_or_else(|| std::io::Error::other("truncated"))?;
-        let mac: [u8; MAC_LENGTH] =
-            bytes.split_off(body).try_into().map_err(|_| std::io::Error::other("truncated"))?;
+        Read::by_ref(&mut file)
+            .take(MAX_ARTIFACT)
+            .read_to_end(&mut bytes)?;
+        let body = bytes
+            .len()
+            .checked_sub(MAC_LENGTH)
+            .ok_or_else(|| std::io::Error::other("truncated"))?;
+        let mac: [u8; MAC_LENGTH] = bytes
+            .split_off(body)
+            .try_into()
+            .map_err(|_| std::io::Error::other("truncated"))?;
         // `Hash` compares in constant time.
         if self.mac(name, &bytes) != mac {
             return Err(std::io::Error::other("its authentication code does not match"));
@@ -179,11 +207,13 @@ fn key(folder: &Path) -> std::io::Result<[u8; 32]> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let meta = std::fs::symlink_metadata(&path)?;
             if !meta.is_file() || meta.mode() & 0o077 != 0 {
-                return Err(std::io::Error::other("artifact.key must be a file that only its owner can read (chmod 600)"));
+                return Err(std::io::Error::other(
+                    "artifact.key must be a file that only its owner can read (chmod 600)",
+                ));
             }
-            std::fs::read(&path)?
-                .try_into()
-                .map_err(|_| std::io::Error::other("artifact.key must have 32 bytes; remove the cache folder"))
+            std::fs::read(&path)?.try_into().map_err(|_| {
+                std::io::Error::other("artifact.key must have 32 bytes; remove the cache folder")
+            })
         }
         Err(error) => Err(error),
     }
@@ -195,7 +225,10 @@ fn entry_name(engine: &Engine, wasm: &[u8]) -> String {
     engine.precompile_compatibility_hash().hash(&mut compatibility);
     let component = blake3::hash(wasm).to_hex();
     let engine = compatibility.0.finalize().to_hex();
-    format!("{component}-{}.cwasm", &engine.as_str().get(..16).unwrap_or_default())
+    format!(
+        "{component}-{}.cwasm",
+        &engine.as_str().get(..16).unwrap_or_default()
+    )
 }
 
 /// `std`'s hashers are not stable from one release to the next; file names must be.
@@ -203,7 +236,11 @@ struct Blake3Hasher(blake3::Hasher);
 
 impl Hasher for Blake3Hasher {
     fn finish(&self) -> u64 {
-        self.0.finalize().as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        self.0
+            .finalize()
+            .as_bytes()
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
     fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
@@ -228,16 +265,26 @@ mod tests {
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
     fn engine() -> Engine {
-        crate::machine::engine(&crate::Settings { slots: 2, ..Default::default() }).unwrap().0
+        crate::machine::engine(&crate::Settings {
+            slots: 2,
+            ..Default::default()
+        })
+        .unwrap()
+        .0
     }
 
     fn entry(folder: &Path) -> PathBuf {
         let mut entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-        entries.find(|p| p.extension().is_some_and(|x| x == "cwasm")).unwrap()
+        entries
+            .find(|p| p.extension().is_some_and(|x| x == "cwasm"))
+            .unwrap()
     }
 
     fn compiled(folder: &Path) -> Compiled {
-        Artifacts::open(Some(folder)).component(&engine(), EMPTY).unwrap().1
+        Artifacts::open(Some(folder))
+            .component(&engine(), EMPTY)
+            .unwrap()
+            .1
     }
 
     #[test]
@@ -255,7 +302,10 @@ mod tests {
         compiled(&cache);
         let path = entry(&cache);
         let sound = std::fs::read(&path).unwrap();
-        for position in (0..sound.len()).step_by(sound.len() / 97 + 1).chain([sound.len() - 1]) {
+        for position in (0..sound.len())
+            .step_by(sound.len() / 97 + 1)
+            .chain([sound.len() - 1])
+        {
             let mut flipped = sound.clone();
             flipped[position] ^= 1;
             std::fs::write(&path, &flipped).unwrap();
@@ -288,7 +338,10 @@ mod tests {
     #[test]
     fn native_code_is_refused_as_input() {
         let artifact = engine().precompile_component(EMPTY).unwrap();
-        let error = Artifacts::open(None).component(&engine(), &artifact).map(|_| ()).unwrap_err();
+        let error = Artifacts::open(None)
+            .component(&engine(), &artifact)
+            .map(|_| ())
+            .unwrap_err();
         assert!(error.to_string().contains("native code"), "{error}");
     }
 }

@@ -53,7 +53,9 @@ pub enum CallFault {
     #[error("no sandbox slot became free within {0:?}; raise sandbox.slots or send fewer calls at once")]
     Busy(Duration),
     /// The input is larger than the plugin accepts.
-    #[error("the input has {size} bytes, more than the limit of {limit}; send less or raise limits.input in plugin.toml")]
+    #[error(
+        "the input has {size} bytes, more than the limit of {limit}; send less or raise limits.input in plugin.toml"
+    )]
     InputTooLarge {
         /// The input's size in bytes.
         size: u64,
@@ -110,10 +112,17 @@ impl Ended {
             }
             Ok(Answer::Invoked(Ok(text))) => Outcome::Output(text),
             Ok(Answer::Invoked(Err(error))) => Outcome::ToolError(tool_error(error)),
-            Ok(Answer::Tools(_)) => Outcome::BadOutput { reason: "a description is not an answer".into() },
+            Ok(Answer::Tools(_)) => Outcome::BadOutput {
+                reason: "a description is not an answer".into(),
+            },
             Err(outcome) => outcome,
         };
-        CallReport { outcome, usage: self.usage, log: self.log, log_dropped: self.log_dropped }
+        CallReport {
+            outcome,
+            usage: self.usage,
+            log: self.log,
+            log_dropped: self.log_dropped,
+        }
     }
 }
 
@@ -137,9 +146,14 @@ pub(crate) async fn execute(
     let _turn = take_turn(&machine, &plugin, level, end).await?;
 
     let wall_clock = end.saturating_duration_since(started);
-    let mut store = Store::new(&machine.engine, CallState::new(Terms { permit, lineage, end }, &plugin));
+    let mut store = Store::new(
+        &machine.engine,
+        CallState::new(Terms { permit, lineage, end }, &plugin),
+    );
     store.limiter(|state| &mut state.limiter);
-    store.set_hostcall_fuel(usize::try_from(limits.output.get().max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX));
+    store.set_hostcall_fuel(
+        usize::try_from(limits.output.get().max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX),
+    );
     arm(&mut store, end, &machine, wall_clock, limits.cpu.get());
 
     // The epoch stops a guest that runs; this stops one that waits inside a host call.
@@ -148,7 +162,9 @@ pub(crate) async fn execute(
     let state = store.into_data();
     let usage = Usage {
         duration: started.elapsed(),
-        cpu: machine.tick.saturating_mul(u32::try_from(state.cpu_ticks).unwrap_or(u32::MAX)),
+        cpu: machine
+            .tick
+            .saturating_mul(u32::try_from(state.cpu_ticks).unwrap_or(u32::MAX)),
         peak_memory: state.limiter.peak(),
         host_calls: state.host_calls,
     };
@@ -158,7 +174,12 @@ pub(crate) async fn execute(
         Err(_elapsed) => Err(Outcome::Deadline(Deadline::WallClock(wall_clock))),
         Ok(Err(error)) => Err(classify(&error, &state, &log)?),
     };
-    Ok(Ended { answer, usage, log, log_dropped })
+    Ok(Ended {
+        answer,
+        usage,
+        log,
+        log_dropped,
+    })
 }
 
 struct Turn<'a> {
@@ -173,15 +194,27 @@ async fn take_turn<'a>(
     level: usize,
     end: Instant,
 ) -> Result<Turn<'a>, CallFault> {
-    let slots = machine.slots.get(level).ok_or_else(|| CallFault::Host("tools call tools too deep".into()))?;
+    let slots = machine
+        .slots
+        .get(level)
+        .ok_or_else(|| CallFault::Host("tools call tools too deep".into()))?;
     let closed = |_| CallFault::Host("it is shutting down".into());
     let began = Instant::now();
     let wait = async {
-        let share = if level == 0 { Some(plugin.share.acquire().await.map_err(closed)?) } else { None };
+        let share = if level == 0 {
+            Some(plugin.share.acquire().await.map_err(closed)?)
+        } else {
+            None
+        };
         let slot = slots.acquire().await.map_err(closed)?;
-        Ok(Turn { _slot: slot, _share: share })
+        Ok(Turn {
+            _slot: slot,
+            _share: share,
+        })
     };
-    tokio::time::timeout_at(end.into(), wait).await.map_err(|_| CallFault::Busy(began.elapsed()))?
+    tokio::time::timeout_at(end.into(), wait)
+        .await
+        .map_err(|_| CallFault::Busy(began.elapsed()))?
 }
 
 /// At every tick that finds the guest running: count it, stop it when its time is up, let others run otherwise.
@@ -228,7 +261,11 @@ async fn perform(
                 idempotency_key: call.context.idempotency_key,
                 deadline_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             };
-            Answer::Invoked(guest.call_invoke(&mut *store, &call.tool, &call.input, &context).await?)
+            Answer::Invoked(
+                guest
+                    .call_invoke(&mut *store, &call.tool, &call.input, &context)
+                    .await?,
+            )
         }
     })
 }
@@ -240,32 +277,50 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
         return Ok(Outcome::Deadline(deadline));
     }
     if error.downcast_ref::<HostCallsExhausted>().is_some() {
-        return Ok(Outcome::HostCallsExhausted { limit: u64::from(limits.host_calls) });
+        return Ok(Outcome::HostCallsExhausted {
+            limit: u64::from(limits.host_calls),
+        });
     }
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
         return Err(CallFault::Busy(limits.wall_clock.get()));
     }
     if state.limiter.denied() {
-        return Ok(Outcome::OutOfMemory { limit: limits.memory.get() });
+        return Ok(Outcome::OutOfMemory {
+            limit: limits.memory.get(),
+        });
     }
     let backtrace = error.downcast_ref::<WasmBacktrace>();
     let frames = backtrace.map(frames).unwrap_or_default();
     if let Some(trap) = error.downcast_ref::<wasmtime::Trap>() {
-        return Ok(Outcome::Trap(Trap { kind: trap.to_string(), message: panic_message(log), frames }));
+        return Ok(Outcome::Trap(Trap {
+            kind: trap.to_string(),
+            message: panic_message(log),
+            frames,
+        }));
     }
     if let Some(I32Exit(code)) = error.downcast_ref::<I32Exit>() {
         let kind = format!("the plugin called exit({code})");
-        return Ok(Outcome::Trap(Trap { kind, message: panic_message(log), frames }));
+        return Ok(Outcome::Trap(Trap {
+            kind,
+            message: panic_message(log),
+            frames,
+        }));
     }
     let cause = bounded(error.root_cause().to_string());
     if backtrace.is_some() {
         // The guest was running: a host call refused its arguments.
-        return Ok(Outcome::Trap(Trap { kind: cause, message: panic_message(log), frames }));
+        return Ok(Outcome::Trap(Trap {
+            kind: cause,
+            message: panic_message(log),
+            frames,
+        }));
     }
     // The guest had returned: its answer could not be read. wasmtime's error for "more than the allowance" is
     // private, so its text is what there is to go by; a test with a real guest holds it.
     if cause.contains("hostcall fuel") || cause.contains("fuel") {
-        return Ok(Outcome::OutputTooLarge { limit: limits.output.get() });
+        return Ok(Outcome::OutputTooLarge {
+            limit: limits.output.get(),
+        });
     }
     Ok(Outcome::BadOutput { reason: cause })
 }
@@ -280,7 +335,9 @@ fn frames(backtrace: &WasmBacktrace) -> Vec<String> {
 
 /// Rust prints `thread … panicked at FILE:LINE:COLUMN:` and the message on the lines below.
 fn panic_message(log: &[LogLine]) -> Option<String> {
-    let at = log.iter().rposition(|line| line.message.contains("panicked at "))?;
+    let at = log
+        .iter()
+        .rposition(|line| line.message.contains("panicked at "))?;
     let (_, place) = log.get(at)?.message.split_once("panicked at ")?;
     let place = place.trim_end_matches(':');
     let message = log.get(at + 1).map_or("", |line| line.message.as_str());
@@ -290,20 +347,25 @@ fn panic_message(log: &[LogLine]) -> Option<String> {
 /// The guest's error, its texts cut to what a person reads.
 pub(crate) fn tool_error(error: types::Error) -> ToolError {
     match error {
-        types::Error::InvalidInput(types::InvalidInput { path, message }) => {
-            ToolError::InvalidInput { path: bounded(path), message: bounded(message) }
-        }
+        types::Error::InvalidInput(types::InvalidInput { path, message }) => ToolError::InvalidInput {
+            path: bounded(path),
+            message: bounded(message),
+        },
         types::Error::Denied(reason) => ToolError::Denied(bounded(reason)),
         types::Error::Unavailable(reason) => ToolError::Unavailable(bounded(reason)),
-        types::Error::Failed(types::Failure { code, message }) => {
-            ToolError::Failed { code: bounded(code), message: bounded(message) }
-        }
+        types::Error::Failed(types::Failure { code, message }) => ToolError::Failed {
+            code: bounded(code),
+            message: bounded(message),
+        },
     }
 }
 
 pub(crate) fn bounded(mut text: String) -> String {
     if text.len() > MAX_MESSAGE {
-        let end = (0..=MAX_MESSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=MAX_MESSAGE)
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
         text.truncate(end);
         text.push('…');
     }

@@ -72,7 +72,9 @@ pub(crate) fn context(log: &Log, ambient: Ambient, seed: &[u8; 32]) -> WasiCtx {
         .allow_ip_name_lookup(false)
         .max_random_size(MAX_RANDOM);
     if !ambient.clock {
-        builder.wall_clock(FrozenClock::default()).monotonic_clock(FrozenClock::default());
+        builder
+            .wall_clock(FrozenClock::default())
+            .monotonic_clock(FrozenClock::default());
     }
     if !ambient.random {
         let (mut low, mut high) = ([0; 8], [0; 8]);
@@ -81,7 +83,9 @@ pub(crate) fn context(log: &Log, ambient: Ambient, seed: &[u8; 32]) -> WasiCtx {
         builder
             .secure_random(Stretched::new(seed, b"secure"))
             .insecure_random(Stretched::new(seed, b"insecure"))
-            .insecure_random_seed(u128::from(u64::from_le_bytes(low)) << 64 | u128::from(u64::from_le_bytes(high)));
+            .insecure_random_seed(
+                u128::from(u64::from_le_bytes(low)) << 64 | u128::from(u64::from_le_bytes(high)),
+            );
     }
     builder.build()
 }
@@ -123,7 +127,11 @@ struct Stretched {
 
 impl Stretched {
     fn new(seed: &[u8; 32], label: &'static [u8]) -> Self {
-        Self { seed: *seed, label, reader: None }
+        Self {
+            seed: *seed,
+            label,
+            reader: None,
+        }
     }
 
     fn fill(&mut self, bytes: &mut [u8]) {

@@ -54,7 +54,10 @@ impl CallState {
     /// Counts the call and asks the permit. `Err` is the denial that the guest sees.
     fn ask(&mut self, wanted: &Use<'_>) -> wasmtime::Result<Result<(), wit::types::Error>> {
         self.count_host_call()?;
-        Ok(self.permit.check(wanted).map_err(|denied| wit::types::Error::Denied(denied.to_string())))
+        Ok(self
+            .permit
+            .check(wanted)
+            .map_err(|denied| wit::types::Error::Denied(denied.to_string())))
     }
 }
 
@@ -66,7 +69,9 @@ fn guest_error(error: ToolError) -> wit::types::Error {
         }
         ToolError::Denied(reason) => wit::types::Error::Denied(reason),
         ToolError::Unavailable(reason) => wit::types::Error::Unavailable(reason),
-        ToolError::Failed { code, message } => wit::types::Error::Failed(wit::types::Failure { code, message }),
+        ToolError::Failed { code, message } => {
+            wit::types::Error::Failed(wit::types::Failure { code, message })
+        }
     }
 }
 

@@ -38,7 +38,12 @@ pub(crate) enum Stream {
 impl Log {
     pub(crate) fn new(bound: u64) -> Self {
         let left = usize::try_from(bound).unwrap_or(usize::MAX);
-        Self(Arc::new(Mutex::new(Lines { lines: Vec::new(), left, dropped: 0, partial: [Vec::new(), Vec::new()] })))
+        Self(Arc::new(Mutex::new(Lines {
+            lines: Vec::new(),
+            left,
+            dropped: 0,
+            partial: [Vec::new(), Vec::new()],
+        })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
@@ -58,7 +63,10 @@ impl Log {
     }
 
     pub(crate) fn stream(&self, stream: Stream) -> LogStream {
-        LogStream { log: self.clone(), stream }
+        LogStream {
+            log: self.clone(),
+            stream,
+        }
     }
 }
 
@@ -66,7 +74,11 @@ impl Lines {
     fn push(&mut self, line: LogLine) {
         let cost = LINE_COST
             + line.message.len()
-            + line.fields.iter().map(|(name, value)| name.len() + value.len() + LINE_COST).sum::<usize>();
+            + line
+                .fields
+                .iter()
+                .map(|(name, value)| name.len() + value.len() + LINE_COST)
+                .sum::<usize>();
         match self.left.checked_sub(cost) {
             Some(left) => {
                 self.left = left;
@@ -84,7 +96,11 @@ impl Lines {
                 Stream::Err => LogLevel::Warn,
             };
             let message = String::from_utf8_lossy(&partial).into_owned();
-            self.push(LogLine { level, message, fields: Vec::new() });
+            self.push(LogLine {
+                level,
+                message,
+                fields: Vec::new(),
+            });
         }
     }
 
@@ -100,7 +116,9 @@ impl Lines {
         while !bytes.is_empty() {
             let room = MAX_LINE.saturating_sub(self.partial_of(stream).len());
             let end = bytes.iter().take(room).position(|byte| *byte == b'\n');
-            let (text, rest) = bytes.split_at_checked(end.unwrap_or(room)).unwrap_or((bytes, &[]));
+            let (text, rest) = bytes
+                .split_at_checked(end.unwrap_or(room))
+                .unwrap_or((bytes, &[]));
             self.partial_of(stream).extend_from_slice(text);
             bytes = match end {
                 Some(_) => rest.get(1..).unwrap_or_default(),
@@ -199,6 +217,9 @@ mod tests {
     fn a_line_without_end_is_cut() {
         let log = Log::new(100_000);
         log.lock().print(Stream::Out, &[b'x'; 10_000]);
-        assert_eq!(texts(&log).0.iter().map(String::len).collect::<Vec<_>>(), [4096, 4096, 1808]);
+        assert_eq!(
+            texts(&log).0.iter().map(String::len).collect::<Vec<_>>(),
+            [4096, 4096, 1808]
+        );
     }
 }

@@ -31,6 +31,7 @@ pub use machine::{Allocation, StartError};
 pub use plugin::{Plugin, PrepareError};
 pub use sandbox::{InUse, Sandbox};
 pub use services::{
-    CallTool, HostNamed, Http, HttpRequest, HttpResponse, KeyPage, KeyValue, NestedCall, Pending, Secret, Services,
+    CallTool, HostNamed, Http, HttpRequest, HttpResponse, KeyPage, KeyValue, NestedCall, Pending, Secret,
+    Services,
 };
 pub use settings::Settings;

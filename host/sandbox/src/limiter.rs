@@ -37,7 +37,12 @@ impl Limiter {
 }
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         // The limit is of the guest, not of each of its memories: only the difference is added.
         let total = self.memory_now.saturating_add(desired.saturating_sub(current));
         if total > self.memory_limit || maximum.is_some_and(|maximum| desired > maximum) {
@@ -54,7 +59,12 @@ impl ResourceLimiter for Limiter {
         Ok(())
     }
 
-    fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         Ok(desired <= self.table_limit && maximum.is_none_or(|maximum| desired <= maximum))
     }
 

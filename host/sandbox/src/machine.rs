@@ -84,7 +84,10 @@ pub(crate) fn engine(settings: &Settings) -> Result<(Engine, Allocation), StartE
             let mut plain = tuned();
             plain.allocation_strategy(InstanceAllocationStrategy::OnDemand);
             // Reserving 4 GiB a memory is what failed above: take what a guest may use and no more.
-            plain.memory_reservation(settings.max_memory).memory_reservation_for_growth(0).memory_guard_size(64 << 10);
+            plain
+                .memory_reservation(settings.max_memory)
+                .memory_reservation_for_growth(0)
+                .memory_guard_size(64 << 10);
             let engine = Engine::new(&plain).map_err(|e| StartError::Engine(format!("{e:#}")))?;
             Ok((engine, Allocation::OnDemand))
         }
@@ -135,13 +138,18 @@ impl Ticker {
     pub(crate) fn start(engine: &Engine, tick: Duration) -> Result<Self, StartError> {
         let stop = Arc::new(AtomicBool::new(false));
         let (seen, engine) = (Arc::clone(&stop), engine.clone());
-        let thread = std::thread::Builder::new().name("mizzen-epoch".into()).spawn(move || {
-            while !seen.load(Ordering::Relaxed) {
-                std::thread::sleep(tick);
-                engine.increment_epoch();
-            }
-        })?;
-        Ok(Self { stop, thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("mizzen-epoch".into())
+            .spawn(move || {
+                while !seen.load(Ordering::Relaxed) {
+                    std::thread::sleep(tick);
+                    engine.increment_epoch();
+                }
+            })?;
+        Ok(Self {
+            stop,
+            thread: Some(thread),
+        })
     }
 }
 

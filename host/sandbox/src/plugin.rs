@@ -63,7 +63,10 @@ impl Sandbox {
             .map_err(|e| PrepareError::Compile(e.0))?;
         let limits = verified.limits();
         if let Some(needs) = component.resources_required() {
-            let memory = needs.max_initial_memory_size.unwrap_or(0).saturating_mul(64 << 10);
+            let memory = needs
+                .max_initial_memory_size
+                .unwrap_or(0)
+                .saturating_mul(64 << 10);
             if needs.num_memories > 1 || memory > limits.memory.get().min(self.settings().max_memory) {
                 return Err(PrepareError::TooLarge(format!(
                     "it starts with {} linear memories of up to {memory} bytes; this host allows one of {} bytes. Build with a smaller --initial-memory or raise limits.memory in plugin.toml",
@@ -84,9 +87,13 @@ impl Sandbox {
         closed::link(&mut linker)
             .and_then(|()| imports::link(&mut linker, |kind| authority.touches(kind)))
             .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
-        let pre = linker.instantiate_pre(&component).map_err(|e| PrepareError::Link(format!("{e:#}")))?;
+        let pre = linker
+            .instantiate_pre(&component)
+            .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
         // Otherwise the first call would pay for the memory image.
-        component.initialize_copy_on_write_image().map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
+        component
+            .initialize_copy_on_write_image()
+            .map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
         let prepared = Prepared {
             tool: tool::GuestIndices::new(&pre).ok(),
             pre,
@@ -145,9 +152,15 @@ impl Plugin {
         let limits = *permit.limits();
         let size = call.input.len() as u64;
         if size > limits.input.get() {
-            return Err(CallFault::InputTooLarge { size, limit: limits.input.get() });
+            return Err(CallFault::InputTooLarge {
+                size,
+                limit: limits.input.get(),
+            });
         }
-        Ok(self.run(permit, Request::Invoke(call)).await?.into_report(limits.output.get()))
+        Ok(self
+            .run(permit, Request::Invoke(call))
+            .await?
+            .into_report(limits.output.get()))
     }
 
     async fn run(&self, permit: Permit, request: Request) -> Result<Ended, CallFault> {
@@ -158,11 +171,20 @@ impl Plugin {
             });
         }
         if self.prepared.tool.is_none() {
-            return Err(CallFault::NotProvided { plugin: self.verified.name().to_string(), interface: "tool" });
+            return Err(CallFault::NotProvided {
+                plugin: self.verified.name().to_string(),
+                interface: "tool",
+            });
         }
-        let work = execute(Arc::clone(&self.machine), Arc::clone(&self.prepared), permit, request);
+        let work = execute(
+            Arc::clone(&self.machine),
+            Arc::clone(&self.prepared),
+            permit,
+            request,
+        );
         // A caller that is already on the guest runtime (a chain's run) is spared the hop between threads.
-        let here = tokio::runtime::Handle::try_current().is_ok_and(|current| current.id() == self.guests.id());
+        let here =
+            tokio::runtime::Handle::try_current().is_ok_and(|current| current.id() == self.guests.id());
         if here {
             return work.await;
         }

@@ -55,8 +55,15 @@ impl Sandbox {
 
     /// What guests hold at this moment; all zero when nobody is called. Without a pool there is nothing to count.
     pub fn in_use(&self) -> InUse {
-        let Some(pool) = self.machine.engine.pooling_allocator_metrics() else { return InUse::default() };
-        InUse { instances: pool.component_instances(), memories: pool.memories(), tables: pool.tables(), stacks: pool.stacks() }
+        let Some(pool) = self.machine.engine.pooling_allocator_metrics() else {
+            return InUse::default();
+        };
+        InUse {
+            instances: pool.component_instances(),
+            memories: pool.memories(),
+            tables: pool.tables(),
+            stacks: pool.stacks(),
+        }
     }
 
     /// Runs a future on the guests' threads. Calls made inside of it need no hop between threads.

@@ -1,5 +1,11 @@
 //! Who may depend on whom, read from cargo's own metadata.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,10 +17,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-rules", &[]),
     ("mizzen-catalog", &["mizzen-model"]),
     ("mizzen-builder", &["mizzen-model", "mizzen-catalog"]),
-    ("mizzen-engine", &["mizzen-model", "mizzen-catalog", "mizzen-rules"]),
-    ("mizzen-sandbox", &["mizzen-model", "mizzen-catalog", "mizzen-engine"]),
+    (
+        "mizzen-engine",
+        &["mizzen-model", "mizzen-catalog", "mizzen-rules"],
+    ),
+    (
+        "mizzen-sandbox",
+        &["mizzen-model", "mizzen-catalog", "mizzen-engine"],
+    ),
     ("mizzen-store", &["mizzen-model", "mizzen-engine"]),
-    ("mizzen-ops", &["mizzen-model", "mizzen-catalog", "mizzen-engine", "mizzen-sandbox", "mizzen-store"]),
+    (
+        "mizzen-ops",
+        &[
+            "mizzen-model",
+            "mizzen-catalog",
+            "mizzen-engine",
+            "mizzen-sandbox",
+            "mizzen-store",
+        ],
+    ),
     ("mizzen-server", &["mizzen-model", "mizzen-engine", "mizzen-ops"]),
     (
         "mizzen-cli",
@@ -38,7 +59,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-architecture", &[]),
     (
         "mizzen-isolation",
-        &["mizzen-model", "mizzen-catalog", "mizzen-builder", "mizzen-engine", "mizzen-sandbox", "mizzen-ops"],
+        &[
+            "mizzen-model",
+            "mizzen-catalog",
+            "mizzen-builder",
+            "mizzen-engine",
+            "mizzen-sandbox",
+            "mizzen-ops",
+        ],
     ),
 ];
 
@@ -54,8 +82,21 @@ const ONLY: &[(&str, &[&str])] = &[
 ];
 
 /// What would let time, chance, disks or threads into the pure crates.
-const IMPURE: &[&str] = &["tokio", "getrandom", "rand", "rusqlite", "hyper", "notify", "rustix"];
-const PURE: &[&str] = &["mizzen-model", "mizzen-engine", "mizzen-rules", "mizzen-sdk-macros"];
+const IMPURE: &[&str] = &[
+    "tokio",
+    "getrandom",
+    "rand",
+    "rusqlite",
+    "hyper",
+    "notify",
+    "rustix",
+];
+const PURE: &[&str] = &[
+    "mizzen-model",
+    "mizzen-engine",
+    "mizzen-rules",
+    "mizzen-sdk-macros",
+];
 
 /// Every package of the workspace with its ordinary dependencies (tests may use what they like).
 fn packages() -> BTreeMap<String, BTreeSet<String>> {
@@ -65,15 +106,30 @@ fn packages() -> BTreeMap<String, BTreeSet<String>> {
         .current_dir(root)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
     let package = |package: &Value| {
         let ordinary = |d: &&Value| d["kind"].is_null();
-        let used = package["dependencies"].as_array().unwrap().iter().filter(ordinary).map(name).collect();
+        let used = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(ordinary)
+            .map(name)
+            .collect();
         (name(package), used)
     };
-    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(package)
+        .collect()
 }
 
 #[test]
@@ -100,7 +156,9 @@ fn engines_servers_and_databases_are_named_in_one_crate_each() {
     for (package, used) in packages() {
         for (dependency, owners) in ONLY {
             if used.contains(*dependency) && !owners.contains(&package.as_str()) {
-                wrong.push(format!("{package} may not depend on {dependency}; only {owners:?} may"));
+                wrong.push(format!(
+                    "{package} may not depend on {dependency}; only {owners:?} may"
+                ));
             }
         }
     }
@@ -111,7 +169,9 @@ fn engines_servers_and_databases_are_named_in_one_crate_each() {
 fn pure_crates_have_no_way_to_time_chance_or_disks() {
     let packages = packages();
     for package in PURE {
-        let Some(used) = packages.get(*package) else { continue };
+        let Some(used) = packages.get(*package) else {
+            continue;
+        };
         for impure in IMPURE {
             assert!(!used.contains(*impure), "{package} depends on {impure}");
         }

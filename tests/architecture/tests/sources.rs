@@ -1,9 +1,18 @@
 //! What the sources themselves must keep to.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 /// Every Rust file below a folder of the repository, built things left out.
@@ -28,7 +37,11 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 fn calls(folder: &str, call: &str) -> Vec<PathBuf> {
     let code = |line: &&str| !line.trim_start().starts_with("//");
     let called = |text: &str| text.lines().filter(code).any(|line| line.contains(call));
-    sources(folder).into_iter().filter(|(_, text)| called(text)).map(|(path, _)| path).collect()
+    sources(folder)
+        .into_iter()
+        .filter(|(_, text)| called(text))
+        .map(|(path, _)| path)
+        .collect()
 }
 
 #[test]
@@ -62,7 +75,10 @@ fn architecture_md_names_every_crate_and_stays_short() {
     assert!(text.lines().count() < 250, "{} lines", text.lines().count());
     for entry in std::fs::read_dir(root().join("host")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-        assert!(text.contains(&format!("host/{name}")), "ARCHITECTURE.md does not name host/{name}");
+        assert!(
+            text.contains(&format!("host/{name}")),
+            "ARCHITECTURE.md does not name host/{name}"
+        );
     }
 }
 
@@ -73,10 +89,18 @@ fn every_item_of_the_contract_is_documented() {
         let text = std::fs::read_to_string(&path).unwrap();
         let mut before = "";
         for line in text.lines().map(str::trim) {
-            let opens = ["interface ", "world ", "record ", "variant ", "enum ", "type "].iter().any(|k| line.starts_with(k));
-            let field = line.contains(": ") && (line.ends_with(',') || line.ends_with(';')) && !line.starts_with("use ");
+            let opens = ["interface ", "world ", "record ", "variant ", "enum ", "type "]
+                .iter()
+                .any(|k| line.starts_with(k));
+            let field = line.contains(": ")
+                && (line.ends_with(',') || line.ends_with(';'))
+                && !line.starts_with("use ");
             if (opens || field) && !line.starts_with("///") {
-                assert!(before.starts_with("///"), "{}: `{line}` has no documentation", path.display());
+                assert!(
+                    before.starts_with("///"),
+                    "{}: `{line}` has no documentation",
+                    path.display()
+                );
             }
             before = line;
         }

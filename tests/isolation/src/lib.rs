@@ -66,15 +66,24 @@ pub fn key() -> SecretKey {
 /// When it does not build.
 pub fn build(folder: &Path, scratch: &Path) -> Result<PathBuf> {
     let (target, output) = (scratch.join("target"), scratch.join("dist"));
-    let request =
-        BuildRequest { folder, key: &key(), target_folder: Some(&target), output_folder: Some(&output) };
-    let built = build_plugin(request, &mut |_| ()).with_context(|| format!("building {}", folder.display()))?;
+    let request = BuildRequest {
+        folder,
+        key: &key(),
+        target_folder: Some(&target),
+        output_folder: Some(&output),
+    };
+    let built =
+        build_plugin(request, &mut |_| ()).with_context(|| format!("building {}", folder.display()))?;
     Ok(built.path)
 }
 
 /// Trusts the tests' key for everything and grants what is declared.
 pub fn terms() -> Terms {
-    let policy = Policy { mode: TrustMode::Dev, dev_key: Some(key().id()), ..Policy::default() };
+    let policy = Policy {
+        mode: TrustMode::Dev,
+        dev_key: Some(key().id()),
+        ..Policy::default()
+    };
     Terms::new(policy, GrantPolicy::AsDeclared, UnixTime::now())
 }
 
@@ -95,7 +104,13 @@ pub async fn load_with(
     files: Vec<PathBuf>,
     outfit: Outfit,
 ) -> Result<Arc<Toolbox>, LoadFailure> {
-    let plan = load_set(&Sources { files, ..Sources::default() }, &terms())?;
+    let plan = load_set(
+        &Sources {
+            files,
+            ..Sources::default()
+        },
+        &terms(),
+    )?;
     let toolbox = Toolbox::new(Arc::clone(sandbox), outfit);
     toolbox.load(&plan).await?;
     Ok(toolbox)

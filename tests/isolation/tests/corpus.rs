@@ -1,5 +1,11 @@
 //! Every hostile guest comes to its expected end, and the host is as good as before.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use mizzen_isolation::{Expected, build, call, guests, load, root};
 use mizzen_ops::toolbox::{CallError, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
@@ -14,7 +20,14 @@ fn scratch() -> PathBuf {
 
 fn sandbox() -> Arc<Sandbox> {
     let cache = Some(scratch().join("artifacts"));
-    Arc::new(Sandbox::start(Settings { slots: 16, cache, ..Settings::default() }).unwrap())
+    Arc::new(
+        Sandbox::start(Settings {
+            slots: 16,
+            cache,
+            ..Settings::default()
+        })
+        .unwrap(),
+    )
 }
 
 /// What a guest came to, in the words of `expected.toml`, and everything that was said about it.
@@ -28,7 +41,13 @@ async fn outcome(sandbox: &Arc<Sandbox>, package: PathBuf, expected: &Expected) 
             return (format!("load-refused:{}", codes.join(",")), failure.to_string());
         }
     };
-    match call(&toolbox, &expected.tool, serde_json::from_str(&expected.input).unwrap()).await {
+    match call(
+        &toolbox,
+        &expected.tool,
+        serde_json::from_str(&expected.input).unwrap(),
+    )
+    .await
+    {
         Ok(result) => ("output".into(), result.output.to_string()),
         Err(CallError::Refused { refused, report }) => {
             let name = match report {
@@ -46,13 +65,22 @@ async fn outcome(sandbox: &Arc<Sandbox>, package: PathBuf, expected: &Expected) 
 async fn honest_call_works(honest: &Toolbox) -> Result<(), String> {
     let result = call(honest, "text.word_count", json!({ "text": "one two three" })).await;
     let output = result.map_err(|error| error.to_string())?.output;
-    if output["words"] == 3 { Ok(()) } else { Err(output.to_string()) }
+    if output["words"] == 3 {
+        Ok(())
+    } else {
+        Err(output.to_string())
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_succeeds() {
     let sandbox = sandbox();
-    let honest = load(&sandbox, vec![build(&root().join("plugins/text"), &scratch()).unwrap()]).await.unwrap();
+    let honest = load(
+        &sandbox,
+        vec![build(&root().join("plugins/text"), &scratch()).unwrap()],
+    )
+    .await
+    .unwrap();
     let idle = sandbox.in_use();
     let mut problems = Vec::new();
     for folder in guests().unwrap() {
@@ -65,7 +93,10 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
         let package = build(&folder, &scratch()).unwrap();
         let (came_to, said) = outcome(&sandbox, package, &expected).await;
         if came_to != expected.outcome {
-            problems.push(format!("{name}: expected {}, came to {came_to}: {said}", expected.outcome));
+            problems.push(format!(
+                "{name}: expected {}, came to {came_to}: {said}",
+                expected.outcome
+            ));
         }
         if !said.contains(&expected.contains) {
             problems.push(format!("{name}: {said} does not hold {:?}", expected.contains));
@@ -74,7 +105,10 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
             problems.push(format!("{name}: the honest call after it failed: {error}"));
         }
         if sandbox.in_use() != idle {
-            problems.push(format!("{name}: it left {:?} in use, {idle:?} before", sandbox.in_use()));
+            problems.push(format!(
+                "{name}: it left {:?} in use, {idle:?} before",
+                sandbox.in_use()
+            ));
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
@@ -83,11 +117,23 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
 #[tokio::test(flavor = "multi_thread")]
 async fn honest_calls_go_on_while_hostile_guests_spin_bomb_sleep_and_print() {
     let sandbox = sandbox();
-    let honest = load(&sandbox, vec![build(&root().join("plugins/text"), &scratch()).unwrap()]).await.unwrap();
+    let honest = load(
+        &sandbox,
+        vec![build(&root().join("plugins/text"), &scratch()).unwrap()],
+    )
+    .await
+    .unwrap();
     let mut hostile = tokio::task::JoinSet::new();
-    for name in ["spins", "bombs-memory", "sleeps", "prints-without-end", "recurses"] {
+    for name in [
+        "spins",
+        "bombs-memory",
+        "sleeps",
+        "prints-without-end",
+        "recurses",
+    ] {
         let folder = root().join("tests/guests").join(name);
-        let expected: Expected = toml::from_str(&std::fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
+        let expected: Expected =
+            toml::from_str(&std::fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
         let package = build(&folder, &scratch()).unwrap();
         let sandbox = Arc::clone(&sandbox);
         hostile.spawn(async move { (outcome(&sandbox, package, &expected).await.0, expected.outcome) });

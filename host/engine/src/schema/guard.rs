@@ -33,7 +33,16 @@ pub struct SchemaRefusal {
 }
 
 /// Keywords whose subschemas look at the same value.
-const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+const IN_PLACE: &[&str] = &[
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+];
 /// Keywords whose subschemas look at children of the value.
 const DESCENDING: &[&str] = &[
     "properties",
@@ -92,7 +101,9 @@ struct Graph {
 impl Graph {
     fn read(schema: &Value) -> Result<Self, SchemaRefusal> {
         bound(schema)?;
-        let mut graph = Self { nodes: vec![Node::default()] };
+        let mut graph = Self {
+            nodes: vec![Node::default()],
+        };
         let mut by_path = HashMap::from([(String::new(), 0)]);
         let mut anchors = HashMap::new();
         let mut waiting = vec![(0, schema)];
@@ -109,13 +120,19 @@ impl Graph {
                 }
             }
             if object.contains_key("$id") && index != 0 {
-                return Err(graph.refusal(index, "an inner $id changes what references mean; use $defs and #/$defs/NAME"));
+                return Err(graph.refusal(
+                    index,
+                    "an inner $id changes what references mean; use $defs and #/$defs/NAME",
+                ));
             }
             for (keyword, child, sub) in subschemas(object) {
                 let path = format!("{}/{keyword}", graph.path(index));
                 let at = graph.nodes.len();
                 by_path.insert(path.clone(), at);
-                graph.nodes.push(Node { path, ..Node::default() });
+                graph.nodes.push(Node {
+                    path,
+                    ..Node::default()
+                });
                 if let Some(node) = graph.nodes.get_mut(index) {
                     match child {
                         Place::Same => node.in_place.push(at),
@@ -134,7 +151,10 @@ impl Graph {
                         }
                     }
                     Some(_) => {
-                        return Err(graph.refusal(index, "references must stay inside of the schema: write #/$defs/NAME"));
+                        return Err(graph.refusal(
+                            index,
+                            "references must stay inside of the schema: write #/$defs/NAME",
+                        ));
                     }
                 }
             }
@@ -150,12 +170,19 @@ impl Graph {
         anchors: &HashMap<String, usize>,
     ) -> Result<(), SchemaRefusal> {
         for index in 0..self.nodes.len() {
-            let Some(reference) = self.nodes.get_mut(index).and_then(|node| node.reference.take()) else { continue };
+            let Some(reference) = self.nodes.get_mut(index).and_then(|node| node.reference.take()) else {
+                continue;
+            };
             let pointer = percent_decoded(reference.trim_start_matches('#'));
             let target = anchors.get(&reference).or_else(|| by_path.get(&pointer)).copied();
             match (target, self.nodes.get_mut(index)) {
                 (Some(target), Some(node)) => node.in_place.push(target),
-                _ => return Err(self.refusal(index, &format!("`{reference}` leads to no schema; define it under $defs"))),
+                _ => {
+                    return Err(self.refusal(
+                        index,
+                        &format!("`{reference}` leads to no schema; define it under $defs"),
+                    ));
+                }
             }
         }
         Ok(())
@@ -166,7 +193,10 @@ impl Graph {
     }
 
     fn refusal(&self, index: usize, reason: &str) -> SchemaRefusal {
-        SchemaRefusal { path: self.path(index).to_owned(), reason: reason.to_owned() }
+        SchemaRefusal {
+            path: self.path(index).to_owned(),
+            reason: reason.to_owned(),
+        }
     }
 
     /// Counts what is evaluated at one value, for every schema. A cycle without a step into the value never ends.
@@ -175,7 +205,10 @@ impl Graph {
         for (index, cost) in cost.iter().enumerate() {
             match cost {
                 None => {
-                    return Err(self.refusal(index, "it refers to itself without looking into the value, so checking it would never end"));
+                    return Err(self.refusal(
+                        index,
+                        "it refers to itself without looking into the value, so checking it would never end",
+                    ));
                 }
                 Some(cost) if *cost > MAX_IN_PLACE => {
                     return Err(self.refusal(index, &format!("its references fan out to {cost} schemas at one place; the limit is {MAX_IN_PLACE}")));
@@ -183,11 +216,18 @@ impl Graph {
                 Some(_) => {}
             }
         }
-        let all = |node: &Node| node.in_place.iter().copied().chain(node.children.iter().map(|(_, at)| *at)).collect();
+        let all = |node: &Node| {
+            node.in_place
+                .iter()
+                .copied()
+                .chain(node.children.iter().map(|(_, at)| *at))
+                .collect()
+        };
         match self.costs(all).first() {
-            Some(Some(cost)) if *cost > MAX_EXPANDED => {
-                Err(self.refusal(0, &format!("its references expand to {cost} schemas; the limit is {MAX_EXPANDED}")))
-            }
+            Some(Some(cost)) if *cost > MAX_EXPANDED => Err(self.refusal(
+                0,
+                &format!("its references expand to {cost} schemas; the limit is {MAX_EXPANDED}"),
+            )),
             // Recursive schemas have no expanded size; the next check looks at them.
             _ => Ok(()),
         }
@@ -205,7 +245,9 @@ impl Graph {
         for start in 0..self.nodes.len() {
             let mut stack = vec![(start, false)];
             while let Some((index, leaving)) = stack.pop() {
-                let (Some(mark), Some(node)) = (marks.get(index).copied(), self.nodes.get(index)) else { continue };
+                let (Some(mark), Some(node)) = (marks.get(index).copied(), self.nodes.get(index)) else {
+                    continue;
+                };
                 let next = edges(node);
                 if leaving {
                     let mut cost = Some(1u64);
@@ -227,7 +269,10 @@ impl Graph {
                 }
             }
         }
-        marks.into_iter().map(|mark| if let Mark::Done(cost) = mark { cost } else { None }).collect()
+        marks
+            .into_iter()
+            .map(|mark| if let Mark::Done(cost) = mark { cost } else { None })
+            .collect()
     }
 
     /// In a recursive schema, no child of the value may be looked at twice by schemas that lead back.
@@ -253,7 +298,11 @@ impl Graph {
             }
             // Few edges lead back in any schema that a person wrote; a pair that overlaps is found at once.
             for (position, (child, _)) in back.iter().enumerate() {
-                if back.iter().skip(position + 1).any(|(other, _)| child.may_be(other)) {
+                if back
+                    .iter()
+                    .skip(position + 1)
+                    .any(|(other, _)| child.may_be(other))
+                {
                     return Err(self.refusal(index, "it is recursive and looks at the same child twice, which doubles the work at every level; refer to itself once for each child"));
                 }
             }
@@ -264,7 +313,11 @@ impl Graph {
     /// The strongly connected component of every node, by Kosaraju's two passes with explicit stacks.
     fn components(&self) -> Vec<usize> {
         let edges = |node: &Node| -> Vec<usize> {
-            node.in_place.iter().copied().chain(node.children.iter().map(|(_, at)| *at)).collect()
+            node.in_place
+                .iter()
+                .copied()
+                .chain(node.children.iter().map(|(_, at)| *at))
+                .collect()
         };
         let mut reverse = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
@@ -281,7 +334,8 @@ impl Graph {
             while let Some((index, leaving)) = stack.pop() {
                 if leaving {
                     order.push(index);
-                } else if let (Some(seen @ false), Some(node)) = (seen.get_mut(index), self.nodes.get(index)) {
+                } else if let (Some(seen @ false), Some(node)) = (seen.get_mut(index), self.nodes.get(index))
+                {
                     *seen = true;
                     stack.push((index, true));
                     stack.extend(edges(node).into_iter().map(|at| (at, false)));
@@ -292,7 +346,9 @@ impl Graph {
         for root in order.into_iter().rev() {
             let mut stack = vec![root];
             while let Some(index) = stack.pop() {
-                if let (Some(mark @ &mut usize::MAX), Some(from)) = (component.get_mut(index), reverse.get(index)) {
+                if let (Some(mark @ &mut usize::MAX), Some(from)) =
+                    (component.get_mut(index), reverse.get(index))
+                {
                     *mark = root;
                     stack.extend(from);
                 }
@@ -315,13 +371,16 @@ fn subschemas(object: &Map<String, Value>) -> Vec<(String, Place, &Value)> {
         let name = keyword.as_str();
         let place = |key: Option<&str>| match name {
             _ if IN_PLACE.contains(&name) => Place::Same,
-            "properties" => Place::Child(key.map_or(Child::AnyProperty, |key| Child::Property(key.to_owned()))),
+            "properties" => {
+                Place::Child(key.map_or(Child::AnyProperty, |key| Child::Property(key.to_owned())))
+            }
             "items" | "prefixItems" | "contains" | "unevaluatedItems" => Place::Child(Child::AnyItem),
             _ if DESCENDING.contains(&name) => Place::Child(Child::AnyProperty),
             _ => Place::Nowhere,
         };
         let known = IN_PLACE.contains(&name) || DESCENDING.contains(&name) || DEFINITIONS.contains(&name);
-        let keyed = matches!(name, "properties" | "patternProperties" | "dependentSchemas") || DEFINITIONS.contains(&name);
+        let keyed = matches!(name, "properties" | "patternProperties" | "dependentSchemas")
+            || DEFINITIONS.contains(&name);
         match value {
             _ if !known => {}
             Value::Object(map) if keyed => {
@@ -363,7 +422,12 @@ fn percent_decoded(text: &str) -> String {
 
 /// Size, depth, patterns and enumerations, before anything else looks at the schema.
 fn bound(schema: &Value) -> Result<(), SchemaRefusal> {
-    let refuse = |reason: String| Err(SchemaRefusal { path: String::new(), reason });
+    let refuse = |reason: String| {
+        Err(SchemaRefusal {
+            path: String::new(),
+            reason,
+        })
+    };
     let mut nodes = 0;
     let mut waiting = vec![(schema, 1)];
     while let Some((value, depth)) = waiting.pop() {
@@ -380,15 +444,22 @@ fn bound(schema: &Value) -> Result<(), SchemaRefusal> {
                 for (key, value) in map {
                     match value {
                         Value::String(pattern) if key == "pattern" && pattern.len() > MAX_PATTERN => {
-                            return refuse(format!("a pattern has {} bytes; the limit is {MAX_PATTERN}", pattern.len()));
+                            return refuse(format!(
+                                "a pattern has {} bytes; the limit is {MAX_PATTERN}",
+                                pattern.len()
+                            ));
                         }
                         Value::Array(list) if key == "enum" && list.len() > MAX_ENUM => {
-                            return refuse(format!("an enum has {} values; the limit is {MAX_ENUM}", list.len()));
+                            return refuse(format!(
+                                "an enum has {} values; the limit is {MAX_ENUM}",
+                                list.len()
+                            ));
                         }
-                        Value::Object(patterns) if key == "patternProperties" => {
-                            if patterns.keys().any(|pattern| pattern.len() > MAX_PATTERN) {
-                                return refuse(format!("a pattern is longer than {MAX_PATTERN} bytes"));
-                            }
+                        Value::Object(patterns)
+                            if key == "patternProperties"
+                                && patterns.keys().any(|pattern| pattern.len() > MAX_PATTERN) =>
+                        {
+                            return refuse(format!("a pattern is longer than {MAX_PATTERN} bytes"));
                         }
                         _ => {}
                     }
@@ -426,7 +497,10 @@ mod tests {
         let mut defs = Map::new();
         for level in 0..levels {
             let next = format!("#/$defs/d{}", level + 1);
-            defs.insert(format!("d{level}"), json!({"allOf": [{"$ref": next}, {"$ref": next}]}));
+            defs.insert(
+                format!("d{level}"),
+                json!({"allOf": [{"$ref": next}, {"$ref": next}]}),
+            );
         }
         defs.insert(format!("d{levels}"), json!({}));
         json!({"$ref": "#/$defs/d0", "$defs": defs})
@@ -443,9 +517,18 @@ mod tests {
             (fan_out(30), "fan out"),
             (json!({"properties": {"a": twice}}), "same child twice"),
             (json!({"items": twice}), "same child twice"),
-            (json!({"oneOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}), "same child twice"),
-            (json!({"properties": {"a": {"$ref": "#"}}, "patternProperties": {".": {"$ref": "#"}}}), "same child twice"),
-            (json!({"$ref": "https://example.com/schema"}), "inside of the schema"),
+            (
+                json!({"oneOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}),
+                "same child twice",
+            ),
+            (
+                json!({"properties": {"a": {"$ref": "#"}}, "patternProperties": {".": {"$ref": "#"}}}),
+                "same child twice",
+            ),
+            (
+                json!({"$ref": "https://example.com/schema"}),
+                "inside of the schema",
+            ),
             (json!({"$ref": "#/$defs/missing"}), "leads to no schema"),
             (json!({"properties": {"a": {"$id": "x", "$ref": "#"}}}), "$id"),
             (json!({"properties": {"a": 7}}), "object, true or false"),
@@ -464,7 +547,10 @@ mod tests {
         let mut defs = Map::new();
         for level in 0..20 {
             let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
-            defs.insert(format!("d{level}"), json!({"properties": {"a": next, "b": next, "c": next}}));
+            defs.insert(
+                format!("d{level}"),
+                json!({"properties": {"a": next, "b": next, "c": next}}),
+            );
         }
         defs.insert("d20".into(), json!({}));
         let error = check(&json!({"$ref": "#/$defs/d0", "$defs": defs})).unwrap_err();

@@ -156,9 +156,10 @@ impl NetScope {
     }
 
     pub(super) fn allows(&self, method: &str, target: &HostPort) -> bool {
-        self.method.as_deref().is_none_or(|own| own == method)
-            && self.port.is_none_or(|own| own == target.port)
+        // The host before the method: of many scopes of a plugin, it is the host in which they differ.
+        self.port.is_none_or(|own| own == target.port)
             && self.host.matches(&target.host)
+            && self.method.as_deref().is_none_or(|own| own == method)
     }
 }
 

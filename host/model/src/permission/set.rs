@@ -9,14 +9,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PermissionSet {
     sorted: Vec<Permission>,
+    /// Where each kind ends in `sorted`, by [`Kind::index`]: a check looks at its own kind only.
+    ends: [usize; Kind::COUNT],
 }
 
 impl FromIterator<Permission> for PermissionSet {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
         let sorted: BTreeSet<Permission> = permissions.into_iter().collect();
-        Self {
-            sorted: sorted.into_iter().collect(),
+        let sorted: Vec<Permission> = sorted.into_iter().collect();
+        let mut ends = [0; Kind::COUNT];
+        for (index, end) in ends.iter_mut().enumerate() {
+            *end = sorted.partition_point(|permission| permission.kind().index() <= index);
         }
+        Self { sorted, ends }
     }
 }
 
@@ -38,11 +43,9 @@ impl PermissionSet {
 
     /// The permissions of one kind: the kind is the first thing they are sorted by.
     pub fn of_kind(&self, kind: Kind) -> &[Permission] {
-        let start = self.sorted.partition_point(|permission| permission.kind() < kind);
-        let end = self
-            .sorted
-            .partition_point(|permission| permission.kind() <= kind);
-        self.sorted.get(start..end).unwrap_or_default()
+        let end = |index: usize| self.ends.get(index).copied().unwrap_or(0);
+        let start = kind.index().checked_sub(1).map_or(0, end);
+        self.sorted.get(start..end(kind.index())).unwrap_or_default()
     }
 
     /// Whether one permission of the set covers `asked` alone.

@@ -72,32 +72,59 @@ impl Toolbox {
         let loaded = self.loaded();
         let entered = loaded.registry.resolve(&wanted)?;
         let key = (entered.plugin().digest(), entered.spec().id().to_string());
-        loaded.tools.get(&key).cloned().ok_or_else(|| CallError::BadId(format!("`{tool}` is not loaded")))
+        loaded
+            .tools
+            .get(&key)
+            .cloned()
+            .ok_or_else(|| CallError::BadId(format!("`{tool}` is not loaded")))
     }
 }
 
 impl Callable {
     async fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
-        let CallRequest { input, mut context, policy, .. } = request;
+        let CallRequest {
+            input,
+            mut context,
+            policy,
+            ..
+        } = request;
         let spec = self.tool.spec();
         if spec.deprecated() {
             tracing::warn!(tool = %spec.id(), "a deprecated tool is called");
         }
         let verified = self.plugin.verified();
-        let refuse = |refused| CallError::Refused { refused, report: None };
-        let finished = |output, report| ToolResult { tool: spec.id(), version: spec.version().clone(), output, report };
+        let refuse = |refused| CallError::Refused {
+            refused,
+            report: None,
+        };
+        let finished = |output, report| ToolResult {
+            tool: spec.id(),
+            version: spec.version().clone(),
+            output,
+            report,
+        };
         let permit = match self.tool.admit(verified, &input, &policy).map_err(refuse)? {
             Admission::Answered(output) => return Ok(finished(output, None)),
-            Admission::Call { permit, idempotency_key } => {
+            Admission::Call {
+                permit,
+                idempotency_key,
+            } => {
                 context.idempotency_key = context.idempotency_key.or(idempotency_key);
                 permit
             }
         };
-        let call = ToolCall { tool: spec.name().to_string(), input: input.to_string(), context };
+        let call = ToolCall {
+            tool: spec.name().to_string(),
+            input: input.to_string(),
+            context,
+        };
         let report = self.plugin.invoke(permit, call).await?;
         match self.tool.accept(&report) {
             Ok(output) => Ok(finished(output, Some(report))),
-            Err(refused) => Err(CallError::Refused { refused, report: Some(Box::new(report)) }),
+            Err(refused) => Err(CallError::Refused {
+                refused,
+                report: Some(Box::new(report)),
+            }),
         }
     }
 }

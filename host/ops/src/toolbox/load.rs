@@ -23,40 +23,60 @@ impl Toolbox {
                 }
                 Err(failure) => Err(failure),
             };
-            descriptions.push(Description { planned: planned.clone(), outcome });
+            descriptions.push(Description {
+                planned: planned.clone(),
+                outcome,
+            });
         }
         let descriptions = descriptions.into_iter().map(schemas_checked).collect();
         let registry = register(descriptions).map_err(|errors| LoadFailure { errors })?;
         let mut tools = BTreeMap::new();
         for entered in registry.tools() {
             let digest = entered.plugin().digest();
-            let Some(ready) = plugins.get(&digest) else { continue };
+            let Some(ready) = plugins.get(&digest) else {
+                continue;
+            };
             // Compiled a moment ago to be checked; compiling cannot fail now.
             if let Ok(tool) = Tool::compile(Arc::clone(entered.spec())) {
-                let callable = Callable { tool, plugin: ready.plugin.clone() };
+                let callable = Callable {
+                    tool,
+                    plugin: ready.plugin.clone(),
+                };
                 tools.insert((digest, entered.spec().id().to_string()), Arc::new(callable));
             }
         }
-        Ok(Loaded { plan_hash: plan.hash().to_owned(), registry, plugins, tools })
+        Ok(Loaded {
+            plan_hash: plan.hash().to_owned(),
+            registry,
+            plugins,
+            tools,
+        })
     }
 
     /// The running plugin where neither its bytes nor its grants changed, a newly prepared one otherwise.
-    async fn ready(self: &Arc<Self>, running: &Loaded, verified: &Arc<VerifiedPlugin>) -> Result<Ready, Failure> {
+    async fn ready(
+        self: &Arc<Self>,
+        running: &Loaded,
+        verified: &Arc<VerifiedPlugin>,
+    ) -> Result<Ready, Failure> {
         if let Some(ready) = running.plugins.get(&verified.digest())
             && ready.plugin.verified().granted() == verified.granted()
             && ready.plugin.verified().limits() == verified.limits()
         {
             return Ok(ready.clone());
         }
-        let services = self.outfit.services(verified, self).map_err(|error| Failure::Config(error.to_string()))?;
+        let services = self
+            .outfit
+            .services(verified, self)
+            .map_err(|error| Failure::Config(error.to_string()))?;
         let (sandbox, verified) = (Arc::clone(&self.sandbox), Arc::clone(verified));
         // Compilation takes long and every core: off the threads that answer requests.
         let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(verified, services)).await;
         match prepared {
             Ok(Ok(plugin)) => Ok(Ready { plugin }),
-            Ok(Err(error @ (PrepareError::Compile(_) | PrepareError::TooLarge(_) | PrepareError::Link(_)))) => {
-                Err(Failure::Compile(error.to_string()))
-            }
+            Ok(Err(
+                error @ (PrepareError::Compile(_) | PrepareError::TooLarge(_) | PrepareError::Link(_)),
+            )) => Err(Failure::Compile(error.to_string())),
             Err(error) => Err(Failure::Compile(format!("the compiler failed: {error}"))),
         }
     }
@@ -71,7 +91,10 @@ async fn described(plugin: &Plugin) -> Result<Described, Failure> {
         .describe_tools(|| Permit::to_describe(verified))
         .await
         .map_err(|error| Failure::Describe(error.to_string()))?;
-    Ok(Described { tools, items: Vec::new() })
+    Ok(Described {
+        tools,
+        items: Vec::new(),
+    })
 }
 
 /// A schema that could explode refuses its plugin, like every other fault of a description.
@@ -84,9 +107,12 @@ fn schemas_checked(description: Description) -> Description {
 fn refuse_schemas(_planned: &PlannedPlugin, described: &Described) -> Result<(), Failure> {
     for tool in &described.tools {
         // What is not well-formed otherwise is reported by `register`, field by field.
-        let Ok(spec) = mizzen_model::tool_spec::ToolSpec::check(tool.clone()) else { continue };
+        let Ok(spec) = mizzen_model::tool_spec::ToolSpec::check(tool.clone()) else {
+            continue;
+        };
         let id = spec.id();
-        Tool::compile(Arc::new(spec)).map_err(|refusal| Failure::Schema(format!("tool `{id}`: {refusal}")))?;
+        Tool::compile(Arc::new(spec))
+            .map_err(|refusal| Failure::Schema(format!("tool `{id}`: {refusal}")))?;
     }
     Ok(())
 }

@@ -16,7 +16,10 @@ pub struct MemoryKv {
 impl MemoryKv {
     /// Nothing yet, and room for this many bytes of keys and values.
     pub fn new(quota: usize) -> Self {
-        Self { quota, values: Mutex::default() }
+        Self {
+            quota,
+            values: Mutex::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
@@ -32,9 +35,16 @@ impl KeyValue for MemoryKv {
     fn set<'a>(&'a self, key: &'a str, value: Vec<u8>) -> Pending<'a, Result<(), ToolError>> {
         Box::pin(async move {
             let mut values = self.lock();
-            let used: usize = values.iter().filter(|(k, _)| *k != key).map(|(k, v)| k.len() + v.len()).sum();
+            let used: usize = values
+                .iter()
+                .filter(|(k, _)| *k != key)
+                .map(|(k, v)| k.len() + v.len())
+                .sum();
             if used + key.len() + value.len() > self.quota {
-                return Err(ToolError::Unavailable(format!("the plugin's quota of {} bytes is used up", self.quota)));
+                return Err(ToolError::Unavailable(format!(
+                    "the plugin's quota of {} bytes is used up",
+                    self.quota
+                )));
             }
             values.insert(key.to_owned(), value);
             Ok(())
@@ -52,8 +62,14 @@ impl KeyValue for MemoryKv {
                 Some(after) if after >= asked.prefix => Bound::Excluded(after),
                 _ => Bound::Included(asked.prefix),
             };
-            let keys = values.range::<str, _>((start, Bound::Unbounded)).map(|(key, _)| key);
-            Ok(keys.take_while(|key| key.starts_with(asked.prefix)).take(asked.limit as usize).cloned().collect())
+            let keys = values
+                .range::<str, _>((start, Bound::Unbounded))
+                .map(|(key, _)| key);
+            Ok(keys
+                .take_while(|key| key.starts_with(asked.prefix))
+                .take(asked.limit as usize)
+                .cloned()
+                .collect())
         })
     }
 }

@@ -73,10 +73,18 @@ impl Outfit {
         let allowed = |name: &&String| effective.allows(&Use::Secret(name));
         Ok(Services {
             config: Some(self.config(plugin)?),
-            secrets: self.secrets.keys().filter(allowed).filter_map(|n| Some((n.clone(), self.secrets.get(n)?.clone()))).collect(),
+            secrets: self
+                .secrets
+                .keys()
+                .filter(allowed)
+                .filter_map(|n| Some((n.clone(), self.secrets.get(n)?.clone())))
+                .collect(),
             kv: Some((self.kv)(plugin.name())),
             http: self.http.clone(),
-            tools: Some(Arc::new(Nested { toolbox: Arc::downgrade(toolbox), policy: self.policy.clone() })),
+            tools: Some(Arc::new(Nested {
+                toolbox: Arc::downgrade(toolbox),
+                policy: self.policy.clone(),
+            })),
         })
     }
 
@@ -88,7 +96,11 @@ impl Outfit {
             let schema = Schema::compile(schema).map_err(|error| OutfitError::Schema(error.to_string()))?;
             schema.check(settings).map_err(|found| OutfitError::Settings {
                 plugin: plugin.name().clone(),
-                problem: found.iter().map(|v| format!("{} {}", v.path, v.message)).collect::<Vec<_>>().join("; "),
+                problem: found
+                    .iter()
+                    .map(|v| format!("{} {}", v.path, v.message))
+                    .collect::<Vec<_>>()
+                    .join("; "),
             })?;
         }
         Ok(settings.to_string())

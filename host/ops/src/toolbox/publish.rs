@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 impl Loaded {
     /// A snapshot for the registry.
     pub fn installed(&self) -> Installed {
-        let mut installed = Installed { load_plan_hash: Some(self.plan_hash.clone()), ..Installed::default() };
+        let mut installed = Installed {
+            load_plan_hash: Some(self.plan_hash.clone()),
+            ..Installed::default()
+        };
         for tool in self.registry.tools() {
             installed.provided.push(Provided {
                 kind: Kind::Tool,
@@ -20,7 +23,11 @@ impl Loaded {
                 document: tool_document(tool),
             });
         }
-        for (provides, kind) in [(Provides::Skill, Kind::Skill), (Provides::Store, Kind::Store), (Provides::Pack, Kind::Pack)] {
+        for (provides, kind) in [
+            (Provides::Skill, Kind::Skill),
+            (Provides::Store, Kind::Store),
+            (Provides::Pack, Kind::Pack),
+        ] {
             for item in self.registry.items(provides) {
                 installed.provided.push(Provided {
                     kind,
@@ -39,7 +46,10 @@ impl Loaded {
                 document: plugin_document(verified, &installed.provided),
             };
             // Of two versions side by side, the higher one stands for the name.
-            let newer = installed.plugins.get(&plugin.name).is_none_or(|other| other.version < plugin.version);
+            let newer = installed
+                .plugins
+                .get(&plugin.name)
+                .is_none_or(|other| other.version < plugin.version);
             if newer {
                 installed.plugins.insert(plugin.name.clone(), plugin);
             }
@@ -75,7 +85,11 @@ fn tool_document(tool: &RegisteredTool) -> Value {
 fn plugin_document(plugin: &VerifiedPlugin, provided: &[Provided]) -> Value {
     let manifest = plugin.manifest();
     let name = plugin.name().to_string();
-    let ids: Vec<&str> = provided.iter().filter(|item| item.plugin == name).map(|item| item.id.as_str()).collect();
+    let ids: Vec<&str> = provided
+        .iter()
+        .filter(|item| item.plugin == name)
+        .map(|item| item.id.as_str())
+        .collect();
     json!({
         "name": name,
         "version": plugin.version(),

@@ -14,7 +14,11 @@ pub struct StoreKv {
 impl StoreKv {
     /// The values of this plugin.
     pub fn new(store: Store, plugin: &str, limits: KvLimits) -> Self {
-        Self { store, plugin: plugin.to_owned(), limits }
+        Self {
+            store,
+            plugin: plugin.to_owned(),
+            limits,
+        }
     }
 }
 
@@ -26,25 +30,41 @@ fn unavailable(error: &StoreError) -> ToolError {
 
 impl KeyValue for StoreKv {
     fn get<'a>(&'a self, key: &'a str) -> Pending<'a, Result<Option<Vec<u8>>, ToolError>> {
-        Box::pin(async move { self.store.kv_get(&self.plugin, key).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.store
+                .kv_get(&self.plugin, key)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn set<'a>(&'a self, key: &'a str, value: Vec<u8>) -> Pending<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.store.kv_set(&self.plugin, key, value, self.limits).await.map_err(|error| match error {
-                WriteError::Refused(refused) => ToolError::Unavailable(refused.to_string()),
-                WriteError::Store(error) => unavailable(&error),
-            })
+            self.store
+                .kv_set(&self.plugin, key, value, self.limits)
+                .await
+                .map_err(|error| match error {
+                    WriteError::Refused(refused) => ToolError::Unavailable(refused.to_string()),
+                    WriteError::Store(error) => unavailable(&error),
+                })
         })
     }
 
     fn delete<'a>(&'a self, key: &'a str) -> Pending<'a, Result<bool, ToolError>> {
-        Box::pin(async move { self.store.kv_delete(&self.plugin, key).await.map_err(|error| unavailable(&error)) })
+        Box::pin(async move {
+            self.store
+                .kv_delete(&self.plugin, key)
+                .await
+                .map_err(|error| unavailable(&error))
+        })
     }
 
     fn list_keys<'a>(&'a self, asked: KeyPage<'a>) -> Pending<'a, Result<Vec<String>, ToolError>> {
         Box::pin(async move {
-            let listed = self.store.kv_list(&self.plugin, asked.prefix, asked.after, asked.limit as usize).await;
+            let listed = self
+                .store
+                .kv_list(&self.plugin, asked.prefix, asked.after, asked.limit as usize)
+                .await;
             listed.map_err(|error| unavailable(&error))
         })
     }

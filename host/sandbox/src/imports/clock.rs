@@ -11,7 +11,9 @@ impl clock::Host for CallState {
         if self.ask(&Use::Clock)?.is_err() {
             return Ok(0);
         }
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         Ok(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 }

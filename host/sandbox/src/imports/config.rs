@@ -8,6 +8,11 @@ impl config::Host for CallState {
     fn get(&mut self) -> wasmtime::Result<String> {
         // The interface has no error: a tool that did not ask for `config` sees the settings of nobody.
         let allowed = self.ask(&Use::Config)?.is_ok();
-        Ok(self.services.config.clone().filter(|_| allowed).unwrap_or_else(|| "{}".into()))
+        Ok(self
+            .services
+            .config
+            .clone()
+            .filter(|_| allowed)
+            .unwrap_or_else(|| "{}".into()))
     }
 }

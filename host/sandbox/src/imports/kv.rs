@@ -21,7 +21,10 @@ impl CallState {
         }
         if key.len() > MAX_KEY {
             let message = format!("a key has at most {MAX_KEY} bytes, this one has {}", key.len());
-            return Ok(Err(types::Error::InvalidInput(types::InvalidInput { path: String::new(), message })));
+            return Ok(Err(types::Error::InvalidInput(types::InvalidInput {
+                path: String::new(),
+                message,
+            })));
         }
         Ok(self.services.kv.clone().ok_or_else(|| absent("key-value store")))
     }
@@ -57,7 +60,11 @@ impl kv::Host for CallState {
             Ok(kv) => kv,
             Err(error) => return Ok(Err(error)),
         };
-        let page = KeyPage { prefix: &prefix, after: after.as_deref(), limit: limit.min(MAX_PAGE) };
+        let page = KeyPage {
+            prefix: &prefix,
+            after: after.as_deref(),
+            limit: limit.min(MAX_PAGE),
+        };
         Ok(kv.list_keys(page).await.map_err(guest_error))
     }
 }

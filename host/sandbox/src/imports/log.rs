@@ -9,7 +9,12 @@ use mizzen_engine::{LogLevel, LogLine};
 const MAX_FIELDS: usize = 64;
 
 impl log::Host for CallState {
-    fn write(&mut self, level: log::Level, message: String, fields: Vec<types::Field>) -> wasmtime::Result<()> {
+    fn write(
+        &mut self,
+        level: log::Level,
+        message: String,
+        fields: Vec<types::Field>,
+    ) -> wasmtime::Result<()> {
         self.count_host_call()?;
         let level = match level {
             log::Level::Debug => LogLevel::Debug,
@@ -17,8 +22,16 @@ impl log::Host for CallState {
             log::Level::Warn => LogLevel::Warn,
             log::Level::Error => LogLevel::Error,
         };
-        let fields = fields.into_iter().take(MAX_FIELDS).map(|f| (bounded(f.name), bounded(f.value))).collect();
-        self.log.write(LogLine { level, message: bounded(message), fields });
+        let fields = fields
+            .into_iter()
+            .take(MAX_FIELDS)
+            .map(|f| (bounded(f.name), bounded(f.value)))
+            .collect();
+        self.log.write(LogLine {
+            level,
+            message: bounded(message),
+            fields,
+        });
         Ok(())
     }
 }

@@ -10,7 +10,13 @@ impl secrets::Host for CallState {
         if let Err(denied) = self.ask(&Use::Secret(&name))? {
             return Ok(Err(denied));
         }
-        let found = self.services.secrets.get(&name).map(|secret| secret.expose().to_owned());
-        Ok(found.ok_or_else(|| absent("secret of this name; the operator sets it under [secrets] in mizzen.toml")))
+        let found = self
+            .services
+            .secrets
+            .get(&name)
+            .map(|secret| secret.expose().to_owned());
+        Ok(found.ok_or_else(|| {
+            absent("secret of this name; the operator sets it under [secrets] in mizzen.toml")
+        }))
     }
 }

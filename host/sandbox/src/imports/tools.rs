@@ -15,16 +15,27 @@ impl tools::Host for CallState {
         }
         if self.lineage.iter().any(|earlier| earlier == id) {
             let path = self.lineage.join(" → ");
-            return Ok(Err(types::Error::Denied(format!("{path} → {id}: a tool cannot call itself, directly or through others"))));
+            return Ok(Err(types::Error::Denied(format!(
+                "{path} → {id}: a tool cannot call itself, directly or through others"
+            ))));
         }
         if self.lineage.len() >= LEVELS {
-            let message = format!("{}: tools call tools at most {} deep", self.lineage.join(" → "), LEVELS - 1);
+            let message = format!(
+                "{}: tools call tools at most {} deep",
+                self.lineage.join(" → "),
+                LEVELS - 1
+            );
             return Ok(Err(types::Error::Denied(message)));
         }
         let Some(service) = self.services.tools.clone() else {
             return Ok(Err(absent("calls of other tools")));
         };
-        let asked = NestedCall { tool, input, lineage: self.lineage.clone(), deadline: self.end };
+        let asked = NestedCall {
+            tool,
+            input,
+            lineage: self.lineage.clone(),
+            deadline: self.end,
+        };
         Ok(service.call(asked).await.map_err(guest_error))
     }
 }
