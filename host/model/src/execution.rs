@@ -146,13 +146,21 @@ pub struct StepExecution {
     /// Where it stands.
     pub status: StepStatus,
     /// The mapped output.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        default,
+        deserialize_with = "present"
+    )]
     pub output: Option<Value>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<ExecutionError>,
     /// The mapped input.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        default,
+        deserialize_with = "present"
+    )]
     pub input: Option<Value>,
     /// When it was begun.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -162,6 +170,11 @@ pub struct StepExecution {
     pub duration_ms: Option<u64>,
     /// How many calls were made.
     pub attempts: u32,
+}
+
+/// A field that is there is `Some`, also when it is null: an output of null is an output.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// One evaluation of a gate.
