@@ -595,3 +595,43 @@ fn a_folder_that_is_not_there_is_a_problem_of_the_set() {
     };
     assert_eq!(codes(load_set(&sources, &dev_terms())), ["unreadable"]);
 }
+
+#[test]
+fn an_upgrade_that_asks_for_more_waits_unless_it_was_granted_beforehand() {
+    let version = |version, permissions| Plugin {
+        version,
+        permissions,
+        ..Plugin::new("a", &["a"])
+    };
+    let plan_of = |plugin: Plugin, terms: &Terms| {
+        let (_folder, sources) = set_of(&[plugin]);
+        load_set(&sources, terms).unwrap()
+    };
+    let narrow = granting(&["kv:read"]);
+    let old = plan_of(version("1.0.0", &["kv:read"]), &narrow);
+    let running = || old.plugins().iter().map(|planned| planned.plugin().as_ref());
+    let more = plan_of(version("1.1.0", &["kv:read", "clock"]), &narrow);
+    let waiting = waiting_upgrades(running(), &more);
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].code, LoadCode::ApprovalNeeded);
+    assert!(
+        waiting[0].help.contains("[grants.plugin]\na = [\"clock\"]"),
+        "{}",
+        waiting[0].help
+    );
+    let granted = plan_of(
+        version("1.1.0", &["kv:read", "clock"]),
+        &granting(&["kv:read", "clock"]),
+    );
+    assert_eq!(waiting_upgrades(running(), &granted), []);
+    assert_eq!(
+        waiting_upgrades(running(), &plan_of(version("1.1.0", &["kv:read"]), &narrow)),
+        []
+    );
+    assert_eq!(
+        waiting_upgrades(running(), &old),
+        [],
+        "what runs already does not wait"
+    );
+    assert_eq!(waiting_upgrades([], &more), [], "a start is not an upgrade");
+}
