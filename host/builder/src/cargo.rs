@@ -95,7 +95,7 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
         ])
         .arg(&wanted);
     let finished = run(command, &mut |_| {})?;
-    let failed = |output: String| BuildError::Cargo { output, hint: "" };
+    let failed = |output: String| BuildError::Metadata { output };
     if !finished.success {
         return Err(failed(finished.output));
     }

@@ -52,7 +52,13 @@ pub enum BuildError {
         /// What the installer said.
         reason: String,
     },
-    /// Cargo could not build it.
+    /// Cargo does not understand the project.
+    #[error("cargo cannot read the project:\n{output}")]
+    Metadata {
+        /// The end of what cargo said.
+        output: String,
+    },
+    /// Cargo could not build it. Its lines were passed on as progress already.
     #[error("cargo could not build the plugin{hint}:\n{output}")]
     Cargo {
         /// The end of what cargo said.

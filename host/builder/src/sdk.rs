@@ -17,7 +17,7 @@ const STAMP: &str = ".embedded";
 pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), BuildError> {
     let folder = project.join(UNPACKED);
     let digest = digest();
-    if fs::read_to_string(folder.join(STAMP)).is_ok_and(|stamp| stamp == digest) {
+    if is_current(&folder, &digest) {
         return Ok(());
     }
     // Beside it first: a build that is killed halfway, or a second one, never sees half of an SDK.
@@ -35,11 +35,21 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
     if had_one {
         fs::remove_dir_all(&folder).map_err(act("cannot remove", &folder))?;
     }
-    fs::rename(&fresh, &folder).map_err(act("cannot create", &folder))?;
+    if let Err(error) = fs::rename(&fresh, &folder) {
+        // Another build may have been quicker; what it unpacked is the same.
+        let _ = fs::remove_dir_all(&fresh);
+        if !is_current(&folder, &digest) {
+            return Err(act("cannot create", &folder)(error));
+        }
+    }
     if had_one {
         progress(Progress::SdkRefreshed(&folder));
     }
     Ok(())
+}
+
+fn is_current(folder: &Path, digest: &str) -> bool {
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|stamp| stamp == digest)
 }
 
 /// Whether a project takes its SDK from its `.mizzen` folder.

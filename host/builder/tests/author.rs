@@ -80,6 +80,29 @@ fn a_new_folder_becomes_a_signed_package_and_stays_the_same() {
 }
 
 #[test]
+fn plain_cargo_test_passes_in_a_new_project_inside_of_another_workspace() {
+    let root = tempfile::tempdir().expect("a folder");
+    std::fs::write(root.path().join("Cargo.toml"), "[workspace]\nmembers = []\n")
+        .expect("a workspace around it");
+    let folder = project(root.path(), "hello");
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["test", "--lib"])
+        .current_dir(&folder)
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("native"),
+        )
+        .output()
+        .expect("cargo");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("2 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
 fn what_cargo_says_reaches_the_author() {
     let root = tempfile::tempdir().expect("a folder");
     let folder = project(root.path(), "broken");

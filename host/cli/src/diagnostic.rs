@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_place_is_underlined_on_its_line() {
         assert_eq!(
-            plain("{\n  \"é\": [1, 2]\n}\n", 9..15),
+            plain("{\n  \"é\": [1, 2]\n}\n", 10..16),
             "error[missing]: a field is missing\n --> f.json:2:8\n  |\n2 |   \"é\": [1, 2]\n  |        ^^^^^^ add it\n  |\n  = at: /a\n"
         );
     }

@@ -104,7 +104,7 @@ fn yaml_is_validated_and_pointed_into() {
 
 #[test]
 fn warnings_are_shown_and_leave_the_document_valid() {
-    let text = r#"{"ir_version":"1.0.0","id":"g","nodes":[{"id":"a","kind":"halt"},{"id":"a","kind":"x"},{"id":"b","kind":"x"}],
+    let text = r#"{"ir_version":"1.0.0","id":"g","nodes":[{"id":"a","kind":"halt"},{"id":"b","kind":"x"},{"id":"a","kind":"x"}],
       "rules":[{"id":"r","when":"(x","then":[{"kind":"goto","target":"zz"},{"kind":"parallel","targets":["a"],"join":"yy","strategy":"most"}]},
                {"id":"s","when":"(unknown 1)","then":[{"kind":"halt"}]}],"state_schema":{"x":"int"}}"#;
     let output = mizzen(&["validate", "--json", "-"], text);
@@ -127,10 +127,10 @@ fn warnings_are_shown_and_leave_the_document_valid() {
             ("unknown_target", "/rules/0/then/0/target"),
             ("unknown_join", "/rules/0/then/1/join"),
             ("unknown_strategy", "/rules/0/then/1/strategy"),
-            ("unreachable_node", "/nodes/2"),
+            ("unreachable_node", "/nodes/1"),
             ("when_unparsable", "/rules/0/when"),
             ("rule_never_fires", "/rules/1/when"),
-            ("duplicate_id", "/nodes/1/id"),
+            ("duplicate_id", "/nodes/2/id"),
         ]
     );
     assert!(

@@ -6,6 +6,12 @@
 //! - an error is compared as an error, never by its text;
 //! - the rows of `DIFFERENT`, each with its reason, are pinned by a test of their own.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use mizzen_engine::condition::{Condition, Context, Fuel, Limits, Variable, Variables};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

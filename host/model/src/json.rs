@@ -30,7 +30,7 @@ pub(crate) use build::Builder;
 pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};
 pub(crate) use parse::check_size;
-pub use parse::{Limits, ParseCode, ParseError, parse, parse_bytes};
+pub use parse::{Limits, ParseCode, ParseError, parse, parse_bytes, parse_lossy};
 pub use pointer::{Pointer, escape_token};
 pub use position::{Position, Span, position_of};
 pub use serde_value::TooDeep;

@@ -50,6 +50,7 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
         source,
         decoded: reader.decoded,
         entries: reader.entries,
+        lossy: false,
     })
 }
 

@@ -5,7 +5,7 @@ use mizzen_model::ir::{Options, dumps_canonical, graph_hash, inspect, validate};
 use std::time::{Duration, Instant};
 
 /// Generous for a debug build on a busy machine, far too short for anything quadratic on these inputs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn timed<T>(work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
@@ -163,10 +163,8 @@ fn many_distinct_unknown_keys_take_linear_time() {
 }
 
 #[test]
-fn surrogates_and_numbers_that_cannot_be_held_are_parse_errors() {
+fn numbers_that_cannot_be_held_are_parse_errors() {
     let check = |payload: &str, code: &str| assert_eq!(first_code(&with_payload(payload)), code, "{payload}");
-    check(r#"{"a":"\ud800"}"#, "lone_surrogate");
-    check(r#"{"\udfff":1}"#, "lone_surrogate");
     check(r#"{"a":1e400}"#, "number_out_of_range");
     check(r#"{"a":-1e999999999999}"#, "number_out_of_range");
     check(r#"{"a":1e-400}"#, "valid");
@@ -191,4 +189,32 @@ fn what_an_error_repeats_of_the_input_is_short() {
             assert!(error.hint.len() < 500 && error.expected.len() < 500);
         }
     }
+}
+
+#[test]
+fn half_a_surrogate_pair_is_reported_where_it_stands() {
+    let check = |text: String, path: &str| {
+        let errors = validate(&text);
+        let seen: Vec<(&str, &str)> = errors
+            .iter()
+            .map(|error| (error.code, error.path.as_str()))
+            .collect();
+        assert_eq!(seen, [("string_unicode", path)], "{text}");
+        let span = errors[0].span.unwrap();
+        assert!(text[span.start..span.end].contains("\\ud"), "{text}");
+    };
+    check(
+        r#"{"ir_version":"1.0.0","id":"a\ud800","nodes":[]}"#.to_owned(),
+        "/id",
+    );
+    check(wrap(r#","state_schema":{"a":"\udc00x"}"#), "/state_schema/a");
+    check(wrap(r#","state_schema":{"\udc00":"x"}"#), "/state_schema");
+    check(
+        with_payload(r#"{"a":["\ud800"]}"#),
+        "/rules/0/then/0/interrupt_payload",
+    );
+    check(
+        with_payload(r#"{"\udfff":1}"#),
+        "/rules/0/then/0/interrupt_payload",
+    );
 }

@@ -2,8 +2,8 @@
 
 use crate::host::Host;
 
-/// How a part is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a part is, from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It works.
     Healthy,
@@ -24,6 +24,21 @@ impl State {
     }
 }
 
+/// How each part is.
+#[derive(Debug, Clone, Copy)]
+pub struct Checks {
+    /// The database answers, and takes writes.
+    pub database: State,
+    /// Sprites can be read.
+    pub sprite_registry: State,
+    /// Councils can be read.
+    pub council_registry: State,
+    /// The loaded set of plugins works.
+    pub plugins: State,
+    /// Traces reach their collector, when one is configured.
+    pub telemetry: State,
+}
+
 /// How the host is.
 #[derive(Debug, Clone)]
 pub struct Health {
@@ -31,8 +46,8 @@ pub struct Health {
     pub status: State,
     /// Seconds since start.
     pub uptime_seconds: i64,
-    /// Each part, by name.
-    pub checks: [(&'static str, State); 5],
+    /// Each part.
+    pub checks: Checks,
     /// Now, RFC 3339.
     pub timestamp: String,
     /// The hash of the load plan, once plugins are loaded.
@@ -64,21 +79,17 @@ impl Host {
         } else {
             State::Degraded
         };
-        let checks = [
-            ("database", database),
-            ("sprite_registry", sprites),
-            ("council_registry", councils),
-            ("plugins", plugins),
-            ("telemetry", telemetry),
-        ];
-        let is = |wanted: State| checks.iter().any(|(_, state)| *state == wanted);
-        let status = if is(State::Unhealthy) {
-            State::Unhealthy
-        } else if is(State::Degraded) {
-            State::Degraded
-        } else {
-            State::Healthy
+        let checks = Checks {
+            database,
+            sprite_registry: sprites,
+            council_registry: councils,
+            plugins,
+            telemetry,
         };
+        let worst = [database, sprites, councils, plugins, telemetry]
+            .into_iter()
+            .max();
+        let status = worst.unwrap_or(State::Unhealthy);
         Health {
             status,
             uptime_seconds: self.uptime_seconds(),

@@ -50,7 +50,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use document::{Document, Documents, Force, IfMatch};
 pub use entropy::{CountingEntropy, Entropy, SystemEntropy};
 pub use error::{Fault, OpError, Refusal};
-pub use health::{Health, State};
+pub use health::{Checks, Health, State};
 pub use host::{Host, IdempotencyKey, timestamp};
 pub use metrics::{Family, Metrics};
 pub use prompts::{FetchPrompt, Prompts};

@@ -298,7 +298,7 @@ fn render(reply: Reply) -> Response {
 }
 
 fn render_problem(problem: Problem, request_id: &str) -> Response {
-    let mut response = Response::new(Body::from(problem.envelope(request_id).to_string()));
+    let mut response = Response::new(Body::from(problem.envelope(request_id)));
     *response.status_mut() = problem.code.status();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));

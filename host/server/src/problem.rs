@@ -213,14 +213,23 @@ impl Problem {
         self
     }
 
-    /// The envelope: exactly these four members.
-    pub fn envelope(&self, request_id: &str) -> Value {
-        json!({
-            "code": self.code.as_str(),
-            "message": self.message,
-            "details": self.details,
-            "request_id": request_id,
-        })
+    /// The envelope: exactly these four members, in this order.
+    pub fn envelope(&self, request_id: &str) -> String {
+        #[derive(serde::Serialize)]
+        struct Envelope<'a> {
+            code: &'a str,
+            message: &'a str,
+            details: &'a Map<String, Value>,
+            request_id: &'a str,
+        }
+        let envelope = Envelope {
+            code: self.code.as_str(),
+            message: &self.message,
+            details: &self.details,
+            request_id,
+        };
+        // Strings and values: nothing in it can fail to be written.
+        serde_json::to_string(&envelope).unwrap_or_default()
     }
 }
 

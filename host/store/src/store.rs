@@ -1,6 +1,7 @@
 //! The handle that everything else holds.
 
 use crate::error::{Never, Stop, StoreError, WriteError};
+use crate::folder;
 use crate::readers::Readers;
 use crate::stats::Stats;
 use crate::writer::Writer;
@@ -77,6 +78,12 @@ impl Store {
             return Err(StoreError::Poisoned);
         }
         if self.inner.writer.is_full() {
+            // The probe is smaller than any document, so it may still fit where nothing else does.
+            if folder::is_out_of_room(&self.inner.path) {
+                return Err(StoreError::Full {
+                    detail: "less than a megabyte is left".to_owned(),
+                });
+            }
             // The smallest write there is: a number in the file's header that nothing reads.
             let probe = self.write::<(), Never, _>(|connection| {
                 connection.execute_batch("PRAGMA user_version = 1")?;

@@ -1,5 +1,11 @@
 //! What the sources themselves must keep to.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {

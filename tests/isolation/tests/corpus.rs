@@ -1,5 +1,11 @@
 //! Every hostile guest comes to its expected end, and the host is as good as before.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
 use mizzen_isolation::{Expected, build, call, guests, load, root};
 use mizzen_ops::toolbox::{CallError, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};

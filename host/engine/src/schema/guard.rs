@@ -455,10 +455,11 @@ fn bound(schema: &Value) -> Result<(), SchemaRefusal> {
                                 list.len()
                             ));
                         }
-                        Value::Object(patterns) if key == "patternProperties" => {
-                            if patterns.keys().any(|pattern| pattern.len() > MAX_PATTERN) {
-                                return refuse(format!("a pattern is longer than {MAX_PATTERN} bytes"));
-                            }
+                        Value::Object(patterns)
+                            if key == "patternProperties"
+                                && patterns.keys().any(|pattern| pattern.len() > MAX_PATTERN) =>
+                        {
+                            return refuse(format!("a pattern is longer than {MAX_PATTERN} bytes"));
                         }
                         _ => {}
                     }

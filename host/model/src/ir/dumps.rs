@@ -3,7 +3,7 @@
 use super::error::ValidationError;
 use super::record::{Reader, Record, Writer};
 use super::validate::{Options, parse_failure};
-use crate::json::{Form, Tape, parse};
+use crate::json::{Form, Tape, parse_lossy};
 
 /// Compact JSON in declared field order, raw UTF-8. Defaults are left out, an action's `kind` never is (D11).
 pub fn dumps<T: Record>(record: &T) -> String {
@@ -23,7 +23,8 @@ fn write<T: Record>(record: &T, form: Form) -> String {
 
 /// Reads a record: JSON and structure. Ids and version are [`super::validate`]'s business.
 pub fn loads<T: Record>(text: &str) -> Result<T, Vec<ValidationError>> {
-    let tape = parse(text, Options::default().json).map_err(|error| vec![parse_failure(text, &error)])?;
+    let tape =
+        parse_lossy(text, Options::default().json).map_err(|error| vec![parse_failure(text, &error)])?;
     read(&tape)
 }
 

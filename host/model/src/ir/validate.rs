@@ -5,7 +5,7 @@ use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::slug::{SlugError, validate_node_id, validate_pack_id, validate_rule_id};
 use super::{lint, version};
-use crate::json::{Json, Limits, Node, ParseError, Span, Tape, View, parse, position_of};
+use crate::json::{Json, Limits, Node, ParseError, Span, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.
@@ -46,7 +46,7 @@ pub struct Inspection {
 /// Why a text is not a valid document: empty when it is one. Never panics.
 pub fn validate(text: &str) -> Vec<ValidationError> {
     let options = Options::default();
-    match parse(text, options.json) {
+    match parse_lossy(text, options.json) {
         Ok(tape) => check(&tape, options).errors,
         Err(error) => vec![parse_failure(text, &error)],
     }
@@ -59,7 +59,7 @@ pub fn validate_value(value: &Json) -> Vec<ValidationError> {
 
 /// The document if a text is a valid one, the errors if not, and warnings either way they can be had.
 pub fn inspect(text: &str, options: Options) -> Inspection {
-    match parse(text, options.json) {
+    match parse_lossy(text, options.json) {
         Ok(tape) => inspect_tape(&tape, options),
         Err(error) => Inspection {
             errors: vec![parse_failure(text, &error)],

@@ -123,8 +123,25 @@ pub fn parse_bytes(bytes: &[u8], limits: Limits) -> Result<Tape<'_>, ParseError>
     }
 }
 
+/// As [`parse`], but half a surrogate pair in a string is not refused: U+FFFD stands for it and [`super::Node::first_lossy`]
+/// finds it. JSON's grammar allows such a string though no text can hold it, so a validator can say which field it is.
+pub fn parse_lossy(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+    parse_with(source, limits, Surrogates::Replace)
+}
+
 /// Reads one JSON value from text.
 pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+    parse_with(source, limits, Surrogates::Refuse)
+}
+
+/// What happens to half a surrogate pair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Surrogates {
+    Refuse,
+    Replace,
+}
+
+fn parse_with(source: &str, limits: Limits, surrogates: Surrogates) -> Result<Tape<'_>, ParseError> {
     check_size(source.len(), limits)?;
     let mut parser = Parser {
         source,
@@ -134,12 +151,15 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
         decoded: String::new(),
         open: Vec::new(),
         limits,
+        surrogates,
+        lossy: false,
     };
     match parser.document() {
         Ok(()) => Ok(Tape {
             source,
             decoded: parser.decoded,
             entries: parser.entries,
+            lossy: parser.lossy,
         }),
         Err(Fault { code, start, end }) => Err(failure(code, start.min(source.len()), end.min(source.len()))),
     }
@@ -209,6 +229,8 @@ struct Parser<'s> {
     decoded: String,
     open: Vec<Open>,
     limits: Limits,
+    surrogates: Surrogates,
+    lossy: bool,
 }
 
 impl Parser<'_> {
@@ -367,13 +389,24 @@ impl Parser<'_> {
             });
         }
         let first = self.decoded.len();
+        let mut kind = Kind::TextDecoded;
         let mut run = body;
         loop {
             self.decoded
                 .push_str(self.source.get(run..at).unwrap_or_default());
             match self.bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => run = scan::escape(self.bytes, at, &mut self.decoded)?,
+                Some(b'\\') => {
+                    run = match scan::escape(self.bytes, at, &mut self.decoded) {
+                        Err(fault) if self.may_replace(&fault) => {
+                            kind = Kind::TextLossy;
+                            self.lossy = true;
+                            self.decoded.push(char::REPLACEMENT_CHARACTER);
+                            fault.end
+                        }
+                        next => next?,
+                    }
+                }
                 Some(_) => {
                     return Err(Fault {
                         code: ParseCode::ControlCharacter,
@@ -393,12 +426,16 @@ impl Parser<'_> {
         }
         self.at = at + 1;
         self.push(Entry {
-            kind: Kind::TextDecoded,
+            kind,
             start: quote as u32,
             end: self.at as u32,
             a: first as u32,
             b: self.decoded.len() as u32,
         })
+    }
+
+    fn may_replace(&self, fault: &Fault) -> bool {
+        fault.code == ParseCode::LoneSurrogate && self.surrogates == Surrogates::Replace
     }
 
     fn number(&mut self) -> Result<(), Fault> {

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Text,
     /// A string that had to be decoded.
     TextDecoded,
+    /// As `TextDecoded`, with U+FFFD in place of half a surrogate pair.
+    TextLossy,
     Array,
     Object,
 }
@@ -52,6 +54,8 @@ pub struct Tape<'s> {
     pub(crate) source: &'s str,
     pub(crate) decoded: String,
     pub(crate) entries: Vec<Entry>,
+    /// Whether any text is lossy.
+    pub(crate) lossy: bool,
 }
 
 impl<'s> Tape<'s> {
@@ -79,7 +83,7 @@ impl<'s> Tape<'s> {
     fn text(&self, entry: Entry) -> &str {
         let range = entry.a as usize..entry.b as usize;
         match entry.kind {
-            Kind::TextDecoded | Kind::IntDecoded => self.decoded.get(range),
+            Kind::TextDecoded | Kind::TextLossy | Kind::IntDecoded => self.decoded.get(range),
             _ => self.source.get(range),
         }
         .unwrap_or_default()
@@ -131,7 +135,7 @@ impl<'t> Node<'t> {
             Kind::False => View::Bool(false),
             Kind::Int | Kind::IntDecoded => View::Int(self.tape.text(entry)),
             Kind::Float => View::Float(f64::from_bits(u64::from(entry.a) << 32 | u64::from(entry.b))),
-            Kind::Text | Kind::TextDecoded => View::String(self.tape.text(entry)),
+            Kind::Text | Kind::TextDecoded | Kind::TextLossy => View::String(self.tape.text(entry)),
             Kind::Array => View::Array(Items {
                 tape: self.tape,
                 next: self.index + 1,
@@ -160,6 +164,19 @@ impl<'t> Node<'t> {
         self.tape.source.get(span.start..span.end).unwrap_or_default()
     }
 
+    /// The first text in this value, keys included, that holds half a surrogate pair; only [`super::parse_lossy`] lets one pass.
+    pub fn first_lossy(self) -> Option<Node<'t>> {
+        if !self.tape.lossy {
+            return None;
+        }
+        (self.index..self.tape.after(self.index))
+            .find(|index| self.tape.entry(*index).kind == Kind::TextLossy)
+            .map(|index| Node {
+                tape: self.tape,
+                index,
+            })
+    }
+
     /// What JSON calls this type: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.
     pub fn type_name(self) -> &'static str {
         match self.tape.entry(self.index).kind {
@@ -167,7 +184,7 @@ impl<'t> Node<'t> {
             Kind::True | Kind::False => "boolean",
             Kind::Int | Kind::IntDecoded => "integer",
             Kind::Float => "number",
-            Kind::Text | Kind::TextDecoded => "string",
+            Kind::Text | Kind::TextDecoded | Kind::TextLossy => "string",
             Kind::Array => "array",
             Kind::Object => "object",
         }
@@ -262,6 +279,8 @@ pub struct Member<'t> {
     pub key: &'t str,
     /// Where the key stands in the source.
     pub key_span: Span,
+    /// Whether the key holds half a surrogate pair, see [`super::parse_lossy`].
+    pub lossy_key: bool,
     /// The value.
     pub value: Node<'t>,
 }
@@ -286,6 +305,7 @@ impl<'t> Iterator for Members<'t> {
         };
         self.next = self.tape.after(value.index);
         Some(Member {
+            lossy_key: key.kind == Kind::TextLossy,
             key: self.tape.text(key),
             key_span: Span {
                 start: key.start as usize,

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::route::{Access, DOCUMENT_TIMEOUT, Route, Success};
 use axum::http::{Method, StatusCode, header};
 use mizzen_ops::{Grant, State};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn base() -> Route {
     Route {
@@ -90,26 +90,48 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
+/// In the seed's order.
+#[derive(serde::Serialize)]
+struct HealthBody {
+    status: &'static str,
+    version: &'static str,
+    uptime_seconds: i64,
+    checks: ChecksBody,
+    timestamp: String,
+    load_plan_hash: Option<String>,
+}
+
+#[derive(serde::Serialize)]
+struct ChecksBody {
+    database: &'static str,
+    sprite_registry: &'static str,
+    council_registry: &'static str,
+    plugins: &'static str,
+    telemetry: &'static str,
+}
+
 async fn health(call: Call) -> Result<Reply, Problem> {
     let health = call.app.host.health().await;
-    let checks: Map<String, Value> = health
-        .checks
-        .iter()
-        .map(|(name, state)| ((*name).to_owned(), state.as_str().into()))
-        .collect();
-    let body = json!({
-        "status": health.status.as_str(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "uptime_seconds": health.uptime_seconds,
-        "checks": checks,
-        "timestamp": health.timestamp,
-        "load_plan_hash": health.load_plan_hash,
-    });
+    let body = HealthBody {
+        status: health.status.as_str(),
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_seconds: health.uptime_seconds,
+        checks: ChecksBody {
+            database: health.checks.database.as_str(),
+            sprite_registry: health.checks.sprite_registry.as_str(),
+            council_registry: health.checks.council_registry.as_str(),
+            plugins: health.checks.plugins.as_str(),
+            telemetry: health.checks.telemetry.as_str(),
+        },
+        timestamp: health.timestamp,
+        load_plan_hash: health.load_plan_hash,
+    };
+    let body = serde_json::to_string(&body).map_err(|_| Problem::internal())?;
     let status = match health.status {
         State::Healthy => StatusCode::OK,
         State::Degraded | State::Unhealthy => StatusCode::SERVICE_UNAVAILABLE,
     };
-    Ok(Reply::new(status, JSON, body.to_string()).header(header::CACHE_CONTROL, "no-store"))
+    Ok(Reply::new(status, JSON, body).header(header::CACHE_CONTROL, "no-store"))
 }
 
 async fn metrics_text(call: Call) -> Result<Reply, Problem> {

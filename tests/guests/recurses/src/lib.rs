@@ -5,14 +5,13 @@ use mizzen_sdk::prelude::*;
 /// Does what the folder's name says.
 #[tool(side_effects = "none")]
 fn attack() -> Value {
-    json!({ "depth": descend(1) })
+    json!({ "depth": descend(std::hint::black_box(1)) })
 }
 
+/// Uses nothing but the machine's stack, and cannot become a loop: each level needs the result of the next one.
 #[inline(never)]
 fn descend(depth: u64) -> u64 {
-    let depth = std::hint::black_box(depth);
-    // Used after the call, so that it cannot become a loop.
-    std::hint::black_box(descend(depth + 1)) + depth
+    if depth == u64::MAX { 0 } else { descend(depth + 1).rotate_left(1) ^ depth }
 }
 
 mizzen_sdk::export_plugin! { namespace: "hostile.recurses", tools: [attack] }

@@ -49,7 +49,7 @@ impl Dump {
             Some(record) => {
                 let read = input
                     .parse()
-                    .map_err(|error| vec![error])
+                    .map_err(|error| vec![*error])
                     .and_then(|tape| record.read(&tape));
                 match read {
                     Ok(value) if self.canonical => Ok(value.dumps_canonical()),

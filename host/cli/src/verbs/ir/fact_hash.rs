@@ -43,7 +43,7 @@ impl FactHash {
             Ok(input) => input,
             Err(error) => return Ok(output::usage_error(&error)),
         };
-        match input.parse() {
+        match input.parse_exactly() {
             Ok(tape) => {
                 println!("{}", fact_content_hash(&tape.root().to_json()));
                 Ok(ExitCode::SUCCESS)
@@ -52,7 +52,7 @@ impl FactHash {
                 report::show(
                     &input,
                     &Inspection {
-                        errors: vec![error.clone()],
+                        errors: vec![*error],
                         ..Inspection::default()
                     },
                 );

@@ -123,20 +123,31 @@ impl Reading {
     }
 }
 
+type ParseJson<'i> = fn(&'i str, Limits) -> Result<Tape<'i>, ParseError>;
+
 impl Input {
-    /// The text on a tape.
-    pub(super) fn parse(&self) -> Result<Tape<'_>, ValidationError> {
+    /// The text on a tape, for a validator.
+    pub(super) fn parse(&self) -> Result<Tape<'_>, Box<ValidationError>> {
+        self.parse_by(json::parse_lossy)
+    }
+
+    /// The text on a tape, refused when a string of it is no Unicode text.
+    pub(super) fn parse_exactly(&self) -> Result<Tape<'_>, Box<ValidationError>> {
+        self.parse_by(json::parse)
+    }
+
+    fn parse_by<'i>(&'i self, parse_json: ParseJson<'i>) -> Result<Tape<'i>, Box<ValidationError>> {
         let parsed = match (&self.refused, self.syntax) {
             (Some(error), _) => Err(error.clone()),
             (None, Syntax::Yaml) => yaml::parse(&self.text, self.options.json),
-            (None, Syntax::Json | Syntax::Auto) => json::parse(&self.text, self.options.json),
+            (None, Syntax::Json | Syntax::Auto) => parse_json(&self.text, self.options.json),
         };
         parsed.map_err(|error| {
             let mut failure = parse_failure(&self.text, &error);
             if self.syntax == Syntax::Yaml {
                 failure.expected = "valid YAML".into();
             }
-            failure
+            Box::new(failure)
         })
     }
 
@@ -145,7 +156,7 @@ impl Input {
         match self.parse() {
             Ok(tape) => inspect_tape(&tape, self.options),
             Err(error) => Inspection {
-                errors: vec![error],
+                errors: vec![*error],
                 ..Inspection::default()
             },
         }

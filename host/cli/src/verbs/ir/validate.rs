@@ -80,7 +80,7 @@ impl Validate {
             None | Some(RecordName::IRDocument) => input.inspect(),
             Some(record) => match input.parse() {
                 Err(error) => Inspection {
-                    errors: vec![error],
+                    errors: vec![*error],
                     ..Inspection::default()
                 },
                 Ok(tape) => Inspection {

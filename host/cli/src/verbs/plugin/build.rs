@@ -2,7 +2,7 @@
 
 use crate::home::Home;
 use crate::output;
-use mizzen_builder::{BuildRequest, BuiltPlugin, Progress, build_plugin};
+use mizzen_builder::{BuildError, BuildRequest, BuiltPlugin, Progress, build_plugin};
 use mizzen_catalog::key::{DEV_KEY, KeyName, SecretKey};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,11 @@ pub(super) fn build(
         target_folder: None,
         output_folder,
     };
-    Ok(build_plugin(request, &mut show_progress)?)
+    build_plugin(request, &mut show_progress).map_err(|error| match error {
+        // What cargo said has just been shown, line by line.
+        BuildError::Cargo { hint, .. } => anyhow::anyhow!("cargo could not build the plugin{hint}"),
+        other => other.into(),
+    })
 }
 
 fn show_progress(progress: Progress<'_>) {

@@ -5,6 +5,17 @@ use crate::json::{Integer, Json, Node, Object, View};
 use indexmap::IndexMap;
 use std::fmt::Write as _;
 
+/// Half a surrogate pair is JSON by its grammar, but no Unicode text.
+fn refuse_lossy<'t, T>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<T> {
+    let culprit = node.first_lossy().unwrap_or(node);
+    reader.refuse_at(
+        culprit,
+        "string_unicode",
+        "Unicode text",
+        "write both halves of the surrogate pair",
+    )
+}
+
 impl Emit for str {
     fn emit(&self, out: &mut Writer) {
         out.string(self);
@@ -26,6 +37,7 @@ impl Emit for String {
 impl Value for String {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         match node.view() {
+            View::String(_) if node.first_lossy().is_some() => refuse_lossy(node, reader),
             View::String(text) => Some(text.to_owned()),
             View::Null => reader.refuse(
                 node,
@@ -176,6 +188,9 @@ impl Value for StringMap {
         // The last of a repeated key counts, at the place of the first; only that one is checked.
         let mut chosen = IndexMap::with_capacity(members.len());
         for member in members {
+            if member.lossy_key {
+                return refuse_lossy(node, reader);
+            }
             chosen.insert(member.key, member);
         }
         let mut values = StringMap::with_capacity(chosen.len());
@@ -206,6 +221,7 @@ impl Emit for Object {
 impl Value for Object {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         match node.view() {
+            View::Object(_) if node.first_lossy().is_some() => refuse_lossy(node, reader),
             View::Object(_) => match node.to_json() {
                 Json::Object(object) => Some(object),
                 _ => None,

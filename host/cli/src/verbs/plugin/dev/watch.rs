@@ -50,19 +50,21 @@ impl Changes {
         })
     }
 
-    /// Waits for a change and for quiet after it, and says what changed first, relative to the folder.
+    /// Waits for a change and for quiet after it, and says what changed, relative to the folder.
     pub(super) fn next(&self) -> anyhow::Result<PathBuf> {
-        let first = self.events.recv().context("the file watcher stopped")?;
+        let mut changed = self.events.recv().context("the file watcher stopped")?;
         let began = Instant::now();
         while began.elapsed() < LONGEST {
             match self.events.recv_timeout(QUIET) {
+                // Editors write beside a file and rename; the name that stays is the one to show.
+                Ok(path) if path.exists() => changed = path,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
-        Ok(first
+        Ok(changed
             .strip_prefix(&self.folder)
-            .map_or(first.clone(), Path::to_owned))
+            .map_or(changed.clone(), Path::to_owned))
     }
 }
 

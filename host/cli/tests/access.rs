@@ -1,0 +1,300 @@
+//! Who may do what: keys, grants, rates, addresses.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/documents.rs"]
+#[allow(dead_code)]
+mod documents;
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+
+use documents::sprite;
+use http::{Served, mizzen};
+use std::path::Path;
+use std::process::Output;
+
+fn key(data: &Path, arguments: &[&str]) -> Output {
+    mizzen()
+        .args(["key", "api"])
+        .arg("--data")
+        .arg(data)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn new_key(data: &Path, grants: &[&str]) -> String {
+    let mut arguments = vec!["new"];
+    for grant in grants {
+        arguments.extend(["--grant", grant]);
+    }
+    let output = key(data, &arguments);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn bearer(key: &str) -> String {
+    format!("Bearer {key}")
+}
+
+#[test]
+fn from_the_first_key_on_every_request_needs_one_with_the_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    server.call("GET", "/v1/sprites").expect(200, "");
+    let reader = new_key(&data, &["sprites:read"]);
+    let get = |path: &str, headers: &[(&str, &str)]| server.send("GET", path, headers, b"");
+
+    let refused = get("/v1/sprites", &[]);
+    refused.expect(401, "UNAUTHENTICATED");
+    assert!(refused.header("www-authenticate").unwrap().starts_with("Bearer"));
+    get("/v1/sprites", &[("authorization", &bearer(&reader))]).expect(200, "");
+    get("/v1/sprites", &[("x-api-key", &reader)]).expect(200, "");
+    let denied = get("/v1/councils", &[("authorization", &bearer(&reader))]).expect(403, "FORBIDDEN");
+    assert_eq!(denied["details"]["missing_grant"], "councils:read");
+    assert!(denied["message"].as_str().unwrap().contains("councils:read"));
+    let body = sprite("NO-1").to_string();
+    let headers = [
+        ("authorization", bearer(&reader)),
+        ("content-type", "application/json".to_owned()),
+    ];
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let denied = server
+        .send("POST", "/v1/sprites", &headers, body.as_bytes())
+        .expect(403, "FORBIDDEN");
+    assert_eq!(denied["details"]["missing_grant"], "sprites:write");
+
+    let mut wrong = reader.clone();
+    let last = if wrong.pop() == Some('0') { '1' } else { '0' };
+    wrong.push(last);
+    for token in [wrong.as_str(), "mzn_", "x", "", &reader[..30]] {
+        get("/v1/sprites", &[("authorization", &bearer(token))]).expect(401, "UNAUTHENTICATED");
+    }
+    get("/v1/sprites", &[("authorization", "Basic eDp5")]).expect(401, "UNAUTHENTICATED");
+    get("/health", &[]).expect(200, "");
+    assert_eq!(get("/openapi.json", &[]).status, 200);
+
+    let admin = new_key(&data, &["admin"]);
+    get("/v1/plugins", &[("authorization", &bearer(&admin))]).expect(200, "");
+    assert_eq!(get("/metrics", &[("authorization", &bearer(&admin))]).status, 200);
+
+    let id = reader.rsplit_once('_').unwrap().0;
+    assert!(key(&data, &["revoke", id]).status.success());
+    get("/v1/sprites", &[("authorization", &bearer(&reader))]).expect(401, "UNAUTHENTICATED");
+    assert_eq!(key(&data, &["revoke", id]).status.code(), Some(1));
+    let list = String::from_utf8(key(&data, &["list"]).stdout).unwrap();
+    assert!(
+        list.contains(id) && list.contains("revoked") && list.contains("admin"),
+        "{list}"
+    );
+    assert!(
+        !list.contains(reader.rsplit_once('_').unwrap().1),
+        "a secret is shown once"
+    );
+    let file = std::fs::read(data.join("mizzen.db")).unwrap();
+    let secret = admin.rsplit_once('_').unwrap().1.as_bytes();
+    assert!(
+        !file.windows(secret.len()).any(|window| window == secret),
+        "a secret is never stored"
+    );
+    assert!(server.terminate().success());
+
+    let log = rows(&data, "SELECT outcome || ' ' || action FROM audit");
+    for entry in [
+        "unauthenticated listSprites",
+        "denied listCouncils",
+        "denied createSprite",
+        "done create_api_key",
+    ] {
+        assert!(log.contains(&entry.to_owned()), "{entry} in {log:?}");
+    }
+    let check = mizzen()
+        .args(["db", "check", "--data"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(check.status.success());
+}
+
+fn rows(data: &Path, sql: &str) -> Vec<String> {
+    let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    let mut statement = database.prepare(sql).unwrap();
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+#[test]
+fn a_key_that_asks_too_often_is_told_when_to_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let key = new_key(&data, &["sprites:read"]);
+    let other = new_key(&data, &["sprites:read"]);
+    let config = folder.path().join("slow.toml");
+    std::fs::write(&config, "[server]\nrate_per_second = 1\nrate_burst = 3\n").unwrap();
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    let get = |key: &str| server.send("GET", "/v1/sprites", &[("authorization", &bearer(key))], b"");
+    let answers: Vec<_> = (0..6).map(|_| get(&key)).collect();
+    assert_eq!(answers[0].status, 200);
+    let limited = answers
+        .iter()
+        .find(|answer| answer.status == 429)
+        .expect("a refusal within six requests");
+    limited.expect(429, "RATE_LIMITED");
+    assert!(limited.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
+    get(&other).expect(200, "");
+}
+
+#[test]
+fn a_listener_for_others_without_keys_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let start = || {
+        mizzen()
+            .current_dir(&folder)
+            .args(["serve", "--listen", "0.0.0.0:0", "--data"])
+            .arg(&data)
+            .output()
+            .unwrap()
+    };
+    let refused = start();
+    assert_eq!(refused.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("mizzen key api new"), "{message}");
+    assert!(refused.stdout.is_empty());
+}
+
+#[test]
+fn grants_are_checked_when_a_key_is_made_and_keys_expire() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let unknown = key(&data, &["new", "--grant", "runs:everything"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("runs:start"));
+    let none = key(&data, &["new"]);
+    assert_eq!(none.status.code(), Some(2));
+    let made = key(&data, &["new", "--grant", "admin", "--days", "0", "--json"]);
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    let server = Served::start(&data);
+    let token = bearer(made["key"].as_str().unwrap());
+    server
+        .send("GET", "/v1/sprites", &[("authorization", &token)], b"")
+        .expect(401, "UNAUTHENTICATED");
+}
+
+#[test]
+fn strangers_cannot_fill_the_audit_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    new_key(&data, &["admin"]);
+    let server = Served::start(&data);
+    let statuses: Vec<u16> = (0..200)
+        .map(|_| server.call("GET", "/v1/sprites").status)
+        .collect();
+    assert!(statuses.contains(&401) && statuses.contains(&429));
+    server.terminate();
+    let audited = rows(
+        &data,
+        "SELECT action FROM audit WHERE outcome = 'unauthenticated'",
+    )
+    .len();
+    assert!((1..150).contains(&audited), "{audited} of 200 were written");
+}
+
+#[test]
+fn origins_are_allowed_only_when_the_operator_names_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = folder.path().join("cors.toml");
+    std::fs::write(&config, "[server]\ncors_origins = [\"https://app.example\"]\n").unwrap();
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    let ask = |method: &str, origin: &str| server.send(method, "/v1/sprites", &[("origin", origin)], b"");
+    let allowed = ask("GET", "https://app.example");
+    assert_eq!(
+        allowed.header("access-control-allow-origin"),
+        Some("https://app.example")
+    );
+    assert_eq!(ask("OPTIONS", "https://app.example").status, 204);
+    assert_eq!(
+        ask("GET", "https://evil.example").header("access-control-allow-origin"),
+        None
+    );
+    ask("OPTIONS", "https://evil.example").expect(405, "METHOD_NOT_ALLOWED");
+}
+
+#[test]
+fn tls_is_served_from_certificate_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("openssl")
+        .current_dir(&folder)
+        .args([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
+        ])
+        .args([
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+        ])
+        .output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        eprintln!("openssl is not installed: the TLS test needs it to make a certificate");
+        return;
+    }
+    let config = folder.path().join("tls.toml");
+    std::fs::write(
+        &config,
+        "[server]\ntls_certificate = \"cert.pem\"\ntls_key = \"key.pem\"\n",
+    )
+    .unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
+    let output = std::process::Command::new("openssl")
+        .current_dir(&folder)
+        .args([
+            "s_client",
+            "-connect",
+            &server.address,
+            "-CAfile",
+            "cert.pem",
+            "-verify_return_error",
+            "-alpn",
+            "http/1.1",
+        ])
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("Verify return code: 0") && text.contains("ALPN protocol: http/1.1"),
+        "{text}"
+    );
+    std::fs::write(folder.path().join("key.pem"), "not a key").unwrap();
+    let broken = mizzen()
+        .current_dir(&folder)
+        .args(["serve", "--listen", "127.0.0.1:0", "--data", "other", "--config"])
+        .arg(&config)
+        .output()
+        .unwrap();
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&broken.stderr).contains("key.pem"));
+}

@@ -1,0 +1,340 @@
+//! Acknowledged means durable: kill -9, a full disk, a failing fsync, a thousand clients at once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/documents.rs"]
+#[allow(dead_code)]
+mod documents;
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+
+use documents::{council, sprite};
+use http::{Served, mizzen, try_send};
+use serde_json::json;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
+
+/// Posts sprites from several threads until the server stops answering; returns the ids that were acknowledged.
+fn post_until_dead(address: &str, prefix: &str, enough: &AtomicUsize) -> Vec<String> {
+    let acknowledged = Mutex::new(Vec::new());
+    let dead = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (acknowledged, dead) = (&acknowledged, &dead);
+            scope.spawn(move || {
+                for number in 0.. {
+                    if dead.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let body = sprite(&format!("{prefix}-{thread}-{number}")).to_string();
+                    match try_send(address, "POST", "/v1/sprites", &JSON, body.as_bytes()) {
+                        Ok(answer) if answer.status == 201 => {
+                            let id = answer.json()["id"].as_str().unwrap().to_owned();
+                            acknowledged.lock().unwrap().push(id);
+                            enough.fetch_add(1, Ordering::SeqCst);
+                        }
+                        Ok(answer) => panic!("{}", answer.text()),
+                        Err(_) => dead.store(true, Ordering::SeqCst),
+                    }
+                }
+            });
+        }
+    });
+    acknowledged.into_inner().unwrap()
+}
+
+#[test]
+fn kill_9_during_a_stream_of_posts_loses_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut acknowledged = Vec::new();
+    for round in 0..5 {
+        let server = Served::start(&data);
+        let count = AtomicUsize::new(0);
+        let address = server.address.clone();
+        let ids = std::thread::scope(|scope| {
+            let posting = scope.spawn(|| post_until_dead(&address, &format!("KILL-{round}"), &count));
+            while count.load(Ordering::SeqCst) < 60 {
+                std::thread::yield_now();
+            }
+            server.kill();
+            posting.join().unwrap()
+        });
+        assert!(ids.len() >= 60);
+        acknowledged.extend(ids);
+    }
+    let server = Served::start(&data);
+    for id in &acknowledged {
+        let report = server
+            .call("GET", &format!("/v1/sprites/{id}/fingerprint"))
+            .expect(200, "");
+        assert_eq!(report["verified"], true);
+    }
+    assert!(server.terminate().success());
+    let check = mizzen()
+        .args(["db", "check", "--data"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(
+        check.status.success(),
+        "{}",
+        String::from_utf8_lossy(&check.stdout)
+    );
+}
+
+#[test]
+fn of_a_thousand_clients_that_create_the_same_domain_exactly_one_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder.path().join("data"));
+    let id = server
+        .call_json("POST", "/v1/sprites", &sprite("ONE-1"))
+        .expect(201, "")["id"]
+        .clone();
+    let body = council("contested", &[id.as_str().unwrap()]).to_string();
+    let start = std::sync::Barrier::new(1_000);
+    let statuses = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..1_000 {
+            let builder = std::thread::Builder::new().stack_size(256 << 10);
+            let client = || {
+                start.wait();
+                let answer = loop {
+                    // The system's queue of connections may be shorter than a thousand.
+                    match try_send(&server.address, "POST", "/v1/councils", &JSON, body.as_bytes()) {
+                        Ok(answer) => break answer,
+                        Err(_) => std::thread::yield_now(),
+                    }
+                };
+                let code = answer.json()["code"].as_str().unwrap_or("").to_owned();
+                statuses.lock().unwrap().push((answer.status, code));
+            };
+            builder.spawn_scoped(scope, client).unwrap();
+        }
+    });
+    let statuses = statuses.into_inner().unwrap();
+    let created = statuses.iter().filter(|(status, _)| *status == 201).count();
+    let conflicts = statuses
+        .iter()
+        .filter(|(status, code)| *status == 409 && code == "COUNCIL_CONFLICT")
+        .count();
+    assert_eq!(
+        (created, conflicts),
+        (1, 999),
+        "{:?}",
+        statuses.iter().find(|(status, _)| ![201, 409].contains(status))
+    );
+}
+
+/// A file-size limit is a full disk that needs no mount: the limit is lowered and raised while the server runs.
+#[test]
+fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder.path().join("data"));
+    let pid = server.child.id().to_string();
+    let limit = |bytes: &str| {
+        Command::new("prlimit")
+            .args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")])
+            .status()
+    };
+    if !limit("unlimited").is_ok_and(|status| status.success()) {
+        eprintln!("prlimit is not installed: the test of a full disk needs it");
+        return;
+    }
+    let mut large = sprite("LARGE-1");
+    large["system_prompt"] = json!("x".repeat(60_000));
+    let first = server.call_json("POST", "/v1/sprites", &large).expect(201, "");
+    limit("700000").unwrap();
+    let mut created = vec![first["id"].clone()];
+    let full = (0..100)
+        .map(|_| server.call_json("POST", "/v1/sprites", &large))
+        .find(|answer| {
+            created.extend((answer.status == 201).then(|| answer.json()["id"].clone()));
+            answer.status != 201
+        })
+        .expect("the disk is full after some sprites");
+    full.expect(507, "STORAGE_FULL");
+    assert!(full.header("retry-after").is_some());
+    server
+        .call_json("POST", "/v1/sprites", &large)
+        .expect(507, "STORAGE_FULL");
+    for id in &created {
+        server
+            .call("GET", &format!("/v1/sprites/{}", id.as_str().unwrap()))
+            .expect(200, "");
+    }
+    let health = server.call("GET", "/health");
+    assert_eq!(
+        (health.status, health.json()["checks"]["database"].clone()),
+        (503, json!("degraded"))
+    );
+    limit("unlimited").unwrap();
+    assert_eq!(
+        server.call("GET", "/health").status,
+        200,
+        "the health check itself finds the space again"
+    );
+    server.call_json("POST", "/v1/sprites", &large).expect(201, "");
+    assert!(server.terminate().success());
+}
+
+/// Fails `fdatasync` and `fsync` with EIO as long as a file exists.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int broken(void) { const char *f = getenv("FAIL_SYNC_WHILE"); return f && access(f, F_OK) == 0; }
+int fdatasync(int fd) {
+    if (broken()) { errno = EIO; return -1; }
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+    return real(fd);
+}
+int fsync(int fd) {
+    if (broken()) { errno = EIO; return -1; }
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return real(fd);
+}
+"#;
+
+fn build_shim(folder: &Path) -> bool {
+    let source = folder.join("shim.c");
+    std::fs::write(&source, SHIM).unwrap();
+    let built = Command::new("cc")
+        .current_dir(folder)
+        .args(["-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"])
+        .output();
+    built.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_commit_that_fails_ends_the_process_and_the_next_start_reads_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(
+        build_shim(folder.path()),
+        "a C compiler, which SQLite needs as well"
+    );
+    let data = folder.path().join("data");
+    let trigger = folder.path().join("fail");
+    let mut server = Served::start_with(&data, &[], |command| {
+        command
+            .env("LD_PRELOAD", folder.path().join("shim.so"))
+            .env("FAIL_SYNC_WHILE", &trigger)
+    });
+    let kept = server
+        .call_json("POST", "/v1/sprites", &sprite("KEPT-1"))
+        .expect(201, "")["id"]
+        .clone();
+    std::fs::write(&trigger, "").unwrap();
+    let unknown = server.call_json("POST", "/v1/sprites", &sprite("UNKNOWN-1"));
+    unknown.expect(503, "UNAVAILABLE");
+    let status = server.child.wait().unwrap();
+    assert!(!status.success() && status.code().is_some(), "{status}");
+    std::fs::remove_file(&trigger).unwrap();
+    let server = Served::start(&data);
+    server
+        .call("GET", &format!("/v1/sprites/{}", kept.as_str().unwrap()))
+        .expect(200, "");
+    server
+        .call_json("POST", "/v1/sprites", &sprite("AFTER-1"))
+        .expect(201, "");
+}
+
+#[test]
+fn sigterm_lets_a_request_in_flight_finish() {
+    use std::io::{Read, Write};
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    let body = sprite("SLOW-1").to_string();
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    let head = format!(
+        "POST /v1/sprites HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&body.as_bytes()[..10]).unwrap();
+    // The server has begun this request once it answers one that came after it.
+    server.call("GET", "/health").expect(200, "");
+    http::signal(server.child.id(), "TERM");
+    let address = server.address.clone();
+    while std::net::TcpStream::connect(&address).is_ok() {
+        std::thread::yield_now();
+    }
+    stream.write_all(&body.as_bytes()[10..]).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    assert!(server.terminate_quietly().success());
+    assert!(!data.join("mizzen.db-wal").exists(), "closed cleanly");
+}
+
+#[test]
+fn a_data_folder_is_served_by_one_process_and_a_newer_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    let start = || {
+        mizzen()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .output()
+            .unwrap()
+    };
+    let second = start();
+    assert_eq!(second.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("another mizzen process"));
+    let copy = folder.path().join("copy.db");
+    let backup = mizzen()
+        .args(["db", "backup", "--data"])
+        .arg(&data)
+        .arg(&copy)
+        .output()
+        .unwrap();
+    assert!(
+        backup.status.success(),
+        "while the server runs: {}",
+        String::from_utf8_lossy(&backup.stderr)
+    );
+    let again = mizzen()
+        .args(["db", "backup", "--data"])
+        .arg(&data)
+        .arg(&copy)
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(1));
+    let info = mizzen()
+        .args(["db", "info", "--json", "--data"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert!(info["migration"].as_u64().unwrap() >= 1);
+    assert!(server.terminate().success());
+
+    let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    database
+        .execute("INSERT INTO migrations VALUES (9999, 'later', 'x', 0)", [])
+        .unwrap();
+    drop(database);
+    let newer = start();
+    assert_eq!(newer.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&newer.stderr).contains("use the newer mizzen"));
+    let missing = mizzen()
+        .args(["db", "check", "--data"])
+        .arg(folder.path().join("nothing"))
+        .output()
+        .unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+}

@@ -1,0 +1,637 @@
+//! Sprites and councils over HTTP, against the real server: the seeds' examples in order and to the letter, and every refusal.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/documents.rs"]
+mod documents;
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+
+use documents::{chain, council, sprite};
+use http::Served;
+use serde_json::{Value, json};
+
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+
+fn server() -> (tempfile::TempDir, Served) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder.path().join("data"));
+    (folder, server)
+}
+
+fn register(server: &Served, sprite: &Value) -> String {
+    let body = server.call_json("POST", "/v1/sprites", sprite).expect(201, "");
+    body["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_story_of_the_seeds_from_health_to_a_council() {
+    let (_folder, server) = server();
+    let health = server.call("GET", "/health").expect(200, "");
+    assert_eq!(health["status"], "healthy");
+    for check in [
+        "database",
+        "sprite_registry",
+        "council_registry",
+        "plugins",
+        "telemetry",
+    ] {
+        assert_eq!(health["checks"][check], "healthy");
+    }
+    assert!(health["uptime_seconds"].is_u64() && health["version"].is_string());
+    let timestamp = health["timestamp"].as_str().unwrap();
+    assert!(timestamp.len() == 20 && timestamp.ends_with('Z'), "{timestamp}");
+
+    let created = server.call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"));
+    let forge = created.expect(201, "");
+    let id = forge["id"].as_str().unwrap();
+    assert_eq!(
+        created.header("location"),
+        Some(format!("/v1/sprites/{id}").as_str())
+    );
+    assert_eq!(forge["name"], "SOL-FORGE");
+    assert_eq!(forge["metadata"]["created"], "2026-04-27T10:00:00Z");
+    assert_eq!(forge["fingerprint"]["type"], "blake3");
+    assert_eq!(forge["fingerprint"]["hash"].as_str().unwrap().len(), 64);
+    assert_eq!(
+        forge["unresolved"][0]["capability"], "generate_code",
+        "no plugin is installed"
+    );
+
+    let read = server.call("GET", &format!("/v1/sprites/{id}"));
+    let mut expected = forge.clone();
+    expected.as_object_mut().unwrap().remove("unresolved");
+    assert_eq!(read.expect(200, ""), expected);
+    assert_eq!(read.header("etag"), created.header("etag"));
+
+    let print = server
+        .call("GET", &format!("/v1/sprites/{id}/fingerprint"))
+        .expect(200, "");
+    let text = format!("blake3:{}", forge["fingerprint"]["hash"].as_str().unwrap());
+    assert_eq!(print, json!({"stored": text, "computed": text, "verified": true}));
+
+    let lewis = register(&server, &sprite("LEWIS-06"));
+    let mut wanted = council("engineering", &[id, &lewis]);
+    wanted["gate_agents"] = json!([lewis]);
+    wanted["chains"] = json!([chain(id, &lewis)]);
+    wanted["rules"] = json!([{
+        "id": "prod-needs-a-person",
+        "name": "Production needs a person",
+        "condition": "has(input.target) && input.target == 'production'",
+        "action": "escalate",
+        "hook": "notify:slack:#iris-alerts"
+    }]);
+    let made = server.call_json("POST", "/v1/councils", &wanted);
+    let body = made.expect(201, "");
+    assert_eq!(
+        (&body["domain"], &body["name"]),
+        (&json!("engineering"), &json!("engineering"))
+    );
+    assert_eq!(body["sprites"][0], expected, "the sprites are embedded in full");
+    assert_eq!(body["gate_agents"], json!([lewis]));
+    assert_eq!(body["chains"][0]["id"].as_str().unwrap().len(), 36);
+    assert_eq!(body["chains"][0]["steps"][0]["action"], "generate_code");
+    let again = server.call("GET", made.header("location").unwrap());
+    assert_eq!(again.expect(200, ""), body);
+    assert_eq!(
+        server.call("GET", "/v1/councils").expect(200, "")["councils"],
+        json!([body])
+    );
+}
+
+#[test]
+fn the_eight_validations_of_a_council_come_in_the_order_of_the_seed() {
+    let (_folder, server) = server();
+    let one = register(&server, &sprite("ONE-1"));
+    let two = register(&server, &sprite("TWO-2"));
+    let post = |body: Value| server.call_json("POST", "/v1/councils", &body);
+    post(council("taken", &[&one])).expect(201, "");
+
+    // Every body has all the later mistakes too: only the order decides which one is told.
+    let empty: [&str; 0] = [];
+    let domain =
+        post(json!({"domain": "", "sprites": empty, "gate_agents": empty})).expect(400, "VALIDATION_ERROR");
+    assert_eq!(domain["details"]["errors"][0]["path"], "/domain");
+    let sprites = post(json!({"domain": "taken", "sprites": empty, "gate_agents": empty}))
+        .expect(400, "VALIDATION_ERROR");
+    assert_eq!(sprites["details"]["errors"][0]["path"], "/sprites");
+    let gates = post(json!({"domain": "taken", "sprites": [NOBODY], "gate_agents": empty}))
+        .expect(400, "VALIDATION_ERROR");
+    assert_eq!(gates["details"]["errors"][0]["path"], "/gate_agents");
+    let other = "00000000-0000-4000-8000-000000000001";
+    let missing =
+        post(json!({"domain": "taken", "sprites": [one, NOBODY, other], "gate_agents": [NOBODY, other]}));
+    let missing = missing.expect(404, "SPRITE_NOT_FOUND");
+    assert_eq!(missing["details"]["missing_sprites"], json!([NOBODY, other]));
+    let agents = post(json!({"domain": "taken", "sprites": [one], "gate_agents": [NOBODY, two]}));
+    assert_eq!(
+        agents.expect(404, "GATE_AGENT_NOT_FOUND")["details"]["missing_gate_agents"],
+        json!([NOBODY])
+    );
+    let member = post(json!({"domain": "taken", "sprites": [one], "gate_agents": [one, two]}));
+    assert_eq!(
+        member.expect(400, "INVALID_GATE_AGENT")["details"]["gate_agents"],
+        json!([two])
+    );
+    post(json!({"domain": "taken", "sprites": [one, two], "gate_agents": [one, two]}))
+        .expect(400, "INVALID_GATE_AGENT");
+    let mut bad_chain = council("taken", &[&one]);
+    bad_chain["chains"] = json!([chain(&two, &one)]);
+    let conflict = post(bad_chain).expect(409, "COUNCIL_CONFLICT");
+    assert_eq!(conflict["details"]["domain"], "taken");
+}
+
+#[test]
+fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of() {
+    let (_folder, server) = server();
+    let one = register(&server, &sprite("ONE-1"));
+    let two = register(&server, &sprite("TWO-2"));
+    let check = |change: &dyn Fn(&mut Value), status: u16, code: &str, problem: &str| {
+        let mut body = council("inside", &[&one, &two]);
+        body["chains"] = json!([chain(&two, &one)]);
+        change(&mut body);
+        let answer = server
+            .call_json("POST", "/v1/councils", &body)
+            .expect(status, code);
+        let codes: Vec<&str> = answer["details"]["errors"]
+            .as_array()
+            .map(|errors| errors.iter().filter_map(|error| error["code"].as_str()).collect())
+            .unwrap_or_default();
+        assert!(
+            problem.is_empty() || codes.contains(&problem),
+            "{problem}: {answer}"
+        );
+    };
+    let step = |body: &mut Value, name: &str, value: Value| body["chains"][0]["steps"][0][name] = value;
+    check(
+        &|body| step(body, "sprite_id", json!(NOBODY)),
+        400,
+        "VALIDATION_ERROR",
+        "sprite_not_in_council",
+    );
+    check(
+        &|body| step(body, "order", json!(1)),
+        400,
+        "VALIDATION_ERROR",
+        "step_order",
+    );
+    check(
+        &|body| step(body, "input_map", json!({"a": "$steps[0].output.x"})),
+        400,
+        "VALIDATION_ERROR",
+        "forward_reference",
+    );
+    check(
+        &|body| step(body, "input_map", json!({"a": "$nowhere.x"})),
+        400,
+        "VALIDATION_ERROR",
+        "map",
+    );
+    check(
+        &|body| body["chains"][0]["timeout"] = json!("0s"),
+        400,
+        "VALIDATION_ERROR",
+        "pattern",
+    );
+    check(
+        &|body| body["chains"][0]["steps"] = json!([]),
+        400,
+        "VALIDATION_ERROR",
+        "too_short",
+    );
+    check(
+        &|body| body["chains"][0]["gates"][0]["sprite_id"] = json!(two),
+        400,
+        "INVALID_GATE_AGENT",
+        "",
+    );
+    check(
+        &|body| body["chains"][0]["gates"][0]["condition"] = json!("output. >"),
+        400,
+        "VALIDATION_ERROR",
+        "condition",
+    );
+    let rule = |condition: &str, action: &str| json!([{"id": "r", "name": "A rule", "condition": condition, "action": action}]);
+    check(
+        &|body| body["rules"] = rule("(((", "deny"),
+        400,
+        "VALIDATION_ERROR",
+        "condition",
+    );
+    check(
+        &|body| body["rules"] = rule("council.domain == 'inside'", "deny"),
+        409,
+        "RULE_DENIED",
+        "",
+    );
+    check(
+        &|body| body["rules"] = rule("council.no_such_field == 1", "allow"),
+        409,
+        "RULE_DENIED",
+        "",
+    );
+    check(
+        &|body| body["oops"] = json!(1),
+        400,
+        "VALIDATION_ERROR",
+        "unknown_field",
+    );
+
+    let mut body = council("inside", &[&one, &two]);
+    body["chains"] = json!([chain(&two, &one)]);
+    body["chains"][0]["steps"][0]["action"] = json!("undeclared");
+    let accepted = server.call_json("POST", "/v1/councils", &body).expect(201, "");
+    assert_eq!(accepted["warnings"][0]["code"], "undeclared_action", "{accepted}");
+}
+
+#[test]
+fn a_sprite_is_replaced_only_under_its_name_with_a_greater_version() {
+    let (_folder, server) = server();
+    let id = register(&server, &sprite("CORTEX-01"));
+    let path = format!("/v1/sprites/{id}");
+    let before = server.call("GET", &path).expect(200, "");
+    let put = |change: &dyn Fn(&mut Value)| {
+        let mut body = before.clone();
+        change(&mut body);
+        server.call_json("PUT", &path, &body)
+    };
+    put(&|_| ()).expect(409, "VERSION_CONFLICT");
+    put(&|body| body["version"] = json!("1.0.0-beta")).expect(409, "VERSION_CONFLICT");
+    put(&|body| body["version"] = json!("1.0.0+build.2")).expect(409, "VERSION_CONFLICT");
+    put(&|body| {
+        body["version"] = json!("2.0.0");
+        body["name"] = json!("OTHER-01");
+    })
+    .expect(409, "NAME_CONFLICT");
+    let after = put(&|body| {
+        body["version"] = json!("1.0.1");
+        body["system_prompt"] = json!("Another prompt.");
+    });
+    let body = after.expect(200, "");
+    assert_eq!((&body["id"], &body["version"]), (&json!(id), &json!("1.0.1")));
+    assert_ne!(body["fingerprint"], before["fingerprint"], "recomputed on PUT");
+    assert_eq!(body["metadata"]["created"], before["metadata"]["created"]);
+    let missing = server.call_json("PUT", &format!("/v1/sprites/{NOBODY}"), &sprite("CORTEX-01"));
+    missing.expect(404, "SPRITE_NOT_FOUND");
+}
+
+#[test]
+fn a_lost_race_is_412_and_a_repeated_key_is_the_same_answer() {
+    let (_folder, server) = server();
+    let created = server.call_json("POST", "/v1/sprites", &sprite("CORTEX-01"));
+    let id = created.expect(201, "")["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/sprites/{id}");
+    let first = created.header("etag").unwrap().to_owned();
+    let put = |version: &str, tag: &str| {
+        let mut body = sprite("CORTEX-01");
+        body["version"] = json!(version);
+        let headers = [("content-type", "application/json"), ("if-match", tag)];
+        server.send("PUT", &path, &headers, body.to_string().as_bytes())
+    };
+    put("1.1.0", "\"77\"").expect(412, "PRECONDITION_FAILED");
+    put("1.1.0", &first).expect(200, "");
+    put("1.2.0", &first).expect(412, "PRECONDITION_FAILED");
+    put("1.2.0", "*").expect(200, "");
+    server
+        .send("DELETE", &path, &[("if-match", &first)], b"")
+        .expect(412, "PRECONDITION_FAILED");
+
+    let post = |path: &str, key: &str, body: &Value| {
+        let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+        server.send("POST", path, &headers, body.to_string().as_bytes())
+    };
+    let one = post("/v1/sprites", "k-1", &sprite("ONCE-1"));
+    let two = post("/v1/sprites", "k-1", &sprite("ONCE-1"));
+    assert_eq!(
+        (one.expect(201, ""), one.header("etag")),
+        (two.expect(201, ""), two.header("etag"))
+    );
+    post("/v1/sprites", "k-1", &sprite("TWICE-2")).expect(422, "IDEMPOTENCY_KEY_REUSED");
+    post("/v1/councils", "k-1", &council("x", &[&id])).expect(422, "IDEMPOTENCY_KEY_REUSED");
+    assert_eq!(
+        server.call("GET", "/v1/sprites?name=ONCE-1").expect(200, "")["sprites"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let wanted = council("idempotent", &[&id]);
+    let one = post("/v1/councils", "k-2", &wanted).expect(201, "");
+    assert_eq!(
+        post("/v1/councils", "k-2", &wanted).expect(201, ""),
+        one,
+        "not a conflict with itself"
+    );
+    post("/v1/sprites", &"x".repeat(256), &sprite("LONG-1")).expect(400, "VALIDATION_ERROR");
+}
+
+#[test]
+fn protected_sprites_and_members_of_councils_are_deleted_only_by_force() {
+    let (_folder, server) = server();
+    let mut guarded = sprite("BECK-02");
+    guarded["protected"] = json!(true);
+    let beck = register(&server, &guarded);
+    let member = register(&server, &sprite("MEMBER-1"));
+    let made = server.call_json("POST", "/v1/councils", &council("review", &[&member, &beck]));
+    let location = made.header("location").unwrap().to_owned();
+    made.expect(201, "");
+
+    server
+        .call("DELETE", &format!("/v1/sprites/{beck}"))
+        .expect(409, "PROTECTED_SPRITE");
+    let in_use = server
+        .call("DELETE", &format!("/v1/sprites/{member}"))
+        .expect(409, "SPRITE_IN_USE");
+    assert_eq!(in_use["details"]["councils"].as_array().unwrap().len(), 1);
+    server
+        .call("DELETE", &format!("/v1/sprites/{beck}?force=maybe"))
+        .expect(400, "VALIDATION_ERROR");
+
+    server
+        .call_json("PUT", &location, &council("review", &[&member]))
+        .expect(409, "PROTECTED_SPRITE");
+    server
+        .call_json(
+            "PUT",
+            &format!("{location}?force=true"),
+            &council("review", &[&member]),
+        )
+        .expect(200, "");
+    server
+        .call("DELETE", &format!("/v1/sprites/{beck}?force=true"))
+        .expect(204, "");
+    server
+        .call("GET", &format!("/v1/sprites/{beck}"))
+        .expect(404, "SPRITE_NOT_FOUND");
+
+    let mut changed = sprite("MEMBER-1");
+    changed["version"] = json!("2.0.0");
+    server
+        .call_json("PUT", &format!("/v1/sprites/{member}"), &changed)
+        .expect(200, "");
+    let council = server.call("GET", &location).expect(200, "");
+    assert_eq!(council["drift"][0]["sprite_id"], member.as_str(), "{council}");
+    assert_eq!(
+        council["sprites"][0]["version"], "1.0.0",
+        "the council keeps its snapshot (D7)"
+    );
+    server
+        .call("DELETE", &format!("/v1/sprites/{member}?force=true"))
+        .expect(204, "");
+    let council = server.call("GET", &location).expect(200, "");
+    assert!(council["drift"][0].get("current").is_none());
+    server.call("DELETE", &location).expect(204, "");
+    server.call("GET", &location).expect(404, "COUNCIL_NOT_FOUND");
+    server.call("DELETE", &location).expect(404, "COUNCIL_NOT_FOUND");
+}
+
+#[test]
+fn sprites_are_listed_in_pages_and_by_filters() {
+    let (_folder, server) = server();
+    for number in 0..5 {
+        let mut body = sprite(&format!("UNIT-{number}"));
+        body["metadata"]["tags"] = json!([if number % 2 == 0 { "even" } else { "odd" }]);
+        if number == 3 {
+            body["role"] = json!("planner");
+            body["capabilities"][0]["name"] = json!("plan_work");
+        }
+        register(&server, &body);
+    }
+    let names = |path: &str| -> (Vec<String>, Value) {
+        let page = server.call("GET", path).expect(200, "");
+        let names = page["sprites"].as_array().unwrap().iter();
+        (
+            names
+                .map(|sprite| sprite["name"].as_str().unwrap().to_owned())
+                .collect(),
+            page["next_cursor"].clone(),
+        )
+    };
+    assert_eq!(names("/v1/sprites?tag=even").0, ["UNIT-0", "UNIT-2", "UNIT-4"]);
+    assert_eq!(names("/v1/sprites?role=planner").0, ["UNIT-3"]);
+    assert_eq!(names("/v1/sprites?capability=plan_work&tag=odd").0, ["UNIT-3"]);
+    assert_eq!(names("/v1/sprites?name=UNIT-1").0, ["UNIT-1"]);
+    let (first, cursor) = names("/v1/sprites?limit=2");
+    let cursor = cursor.as_str().unwrap().to_owned();
+    let (second, _) = names(&format!("/v1/sprites?limit=2&cursor={cursor}"));
+    assert_eq!(
+        (first, second),
+        (
+            vec!["UNIT-0".into(), "UNIT-1".into()],
+            vec!["UNIT-2".into(), "UNIT-3".into()]
+        )
+    );
+    let bad = |query: &str| {
+        server
+            .call("GET", &format!("/v1/sprites?{query}"))
+            .expect(400, "VALIDATION_ERROR")
+    };
+    bad(&format!("tag=even&cursor={cursor}"));
+    for query in [
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "limit=1&limit=2",
+        "cursor=abc",
+        "role=king",
+        "colour=red",
+        "name=%ff",
+    ] {
+        bad(query);
+    }
+}
+
+#[test]
+fn a_sprite_may_come_as_yaml() {
+    let (_folder, server) = server();
+    let yaml = "\
+name: YAML-1
+version: 1.0.0
+capabilities:
+  - name: speak
+    description: Say something
+    parameters: {type: object}
+system_prompt: |
+  Be kind.
+metadata: {author: ada, created: '2026-04-27T10:00:00Z', updated: '2026-04-27T10:00:00Z', tags: [core]}
+";
+    let as_json = json!({
+        "name": "YAML-1", "version": "1.0.0",
+        "capabilities": [{"name": "speak", "description": "Say something", "parameters": {"type": "object"}}],
+        "system_prompt": "Be kind.\n",
+        "metadata": {"author": "ada", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["core"]}
+    });
+    let expected = server.call_json("POST", "/v1/sprites", &as_json).expect(201, "")["fingerprint"].clone();
+    for media in [
+        "application/yaml",
+        "application/x-yaml",
+        "application/yaml; charset=utf-8",
+    ] {
+        let answer = server.send("POST", "/v1/sprites", &[("content-type", media)], yaml.as_bytes());
+        assert_eq!(answer.expect(201, "")["fingerprint"], expected, "{media}");
+    }
+    let broken = server.send(
+        "POST",
+        "/v1/sprites",
+        &[("content-type", "application/yaml")],
+        b"a: [1",
+    );
+    broken.expect(400, "MALFORMED_BODY");
+    let council = server.send(
+        "POST",
+        "/v1/councils",
+        &[("content-type", "application/yaml")],
+        b"a: 1",
+    );
+    council.expect(415, "UNSUPPORTED_MEDIA_TYPE");
+}
+
+#[test]
+fn every_error_has_the_envelope() {
+    let (_folder, server) = server();
+    let json_type = [("content-type", "application/json")];
+    server.call("GET", "/nowhere").expect(404, "NOT_FOUND");
+    server.call("GET", "/v1/sprites/").expect(404, "NOT_FOUND");
+    server
+        .call("GET", "/v1/sprites/not-an-id")
+        .expect(400, "VALIDATION_ERROR");
+    server
+        .call("GET", &format!("/v1/sprites/{NOBODY}"))
+        .expect(404, "SPRITE_NOT_FOUND");
+    server
+        .call("GET", "/v1/sprites/%ff")
+        .expect(400, "VALIDATION_ERROR");
+    server
+        .call("GET", "/v1/plugins/nothing")
+        .expect(404, "PLUGIN_NOT_FOUND");
+    server.call("GET", "/health?x=1").expect(400, "VALIDATION_ERROR");
+    for method in ["PATCH", "PUT", "DELETE", "OPTIONS", "TRACE", "WEIRD"] {
+        let answer = server.call(method, "/v1/sprites");
+        answer.expect(405, "METHOD_NOT_ALLOWED");
+        assert_eq!(answer.header("allow"), Some("POST, GET, HEAD"), "{method}");
+    }
+    for body in [
+        "",
+        "{",
+        "nul",
+        "[1,",
+        "{\"name\":}",
+        "\u{feff}{}",
+        "{} x",
+        "{\"a\":1,}",
+        &"[".repeat(100_000),
+    ] {
+        server
+            .send("POST", "/v1/sprites", &json_type, body.as_bytes())
+            .expect(400, "MALFORMED_BODY");
+    }
+    for body in ["null", "[]", "\"x\"", "1", "{}"] {
+        server
+            .send("POST", "/v1/sprites", &json_type, body.as_bytes())
+            .expect(400, "VALIDATION_ERROR");
+    }
+    server
+        .send("POST", "/v1/sprites", &json_type, b"\xff\xfe")
+        .expect(400, "MALFORMED_BODY");
+    server
+        .send("POST", "/v1/sprites", &[], b"{}")
+        .expect(415, "UNSUPPORTED_MEDIA_TYPE");
+    for media in [
+        "text/plain",
+        "application/xml",
+        "application/json; charset=latin1",
+        "json",
+    ] {
+        let answer = server.send("POST", "/v1/sprites", &[("content-type", media)], b"{}");
+        answer.expect(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    let large = vec![b' '; 3 << 20];
+    server
+        .send("POST", "/v1/sprites", &json_type, &large)
+        .expect(413, "PAYLOAD_TOO_LARGE");
+    let long = format!("/v1/sprites?name={}", "x".repeat(10_000));
+    server.call("GET", &long).expect(414, "URI_TOO_LONG");
+    let value = "x".repeat(20_000);
+    server
+        .send("GET", "/health", &[("x-large", &value)], b"")
+        .expect(431, "HEADERS_TOO_LARGE");
+    let deep = sprite("DEEP-1").to_string().replace(
+        "\"type\":\"object\"",
+        &format!("\"x\":{}{}", "[".repeat(90), "]".repeat(90)),
+    );
+    let status = server
+        .send("POST", "/v1/sprites", &json_type, deep.as_bytes())
+        .status;
+    assert_eq!(status, 400);
+    server.call("GET", "/health").expect(200, "");
+}
+
+#[test]
+fn the_registry_the_docs_the_schema_and_the_metrics_are_served() {
+    let (_folder, server) = server();
+    for path in [
+        "/v1/plugins",
+        "/v1/tools",
+        "/v1/skills",
+        "/v1/stores",
+        "/v1/packs",
+    ] {
+        let name = path.rsplit('/').next().unwrap();
+        assert_eq!(server.call("GET", path).expect(200, "")[name], json!([]));
+    }
+    let docs = server.call("GET", "/docs");
+    assert_eq!(docs.status, 200);
+    let page = docs.text();
+    assert!(page.contains("fetch(\"/openapi.json\")"));
+    assert!(
+        !page.contains("http://") && !page.contains("https://") && !page.contains("src="),
+        "loads nothing from elsewhere"
+    );
+    assert!(
+        docs.header("content-security-policy")
+            .unwrap()
+            .contains("default-src 'none'")
+    );
+    let schema = server.call("GET", "/v1/schemas/iris.schema.json");
+    assert_eq!(schema.header("content-type"), Some("application/schema+json"));
+    assert_eq!(schema.json()["oneOf"].as_array().unwrap().len(), 3);
+    register(&server, &sprite("COUNT-1"));
+    let metrics = server.call("GET", "/metrics").text();
+    for line in [
+        "mizzen_sprite_operations_total{operation=\"createSprite\",outcome=\"done\"} 1",
+        "mizzen_http_requests_total{route=\"/v1/sprites\",method=\"POST\",status=\"201\"} 1",
+        "# TYPE mizzen_gate_decisions_total counter",
+        "# TYPE mizzen_sandbox_calls_total counter",
+        "# TYPE mizzen_chain_executions_total counter",
+        "mizzen_store_commits_total 1",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+    let head = server.call("HEAD", "/health");
+    assert_eq!(
+        (head.status, head.header("access-control-allow-origin")),
+        (200, None)
+    );
+}
+
+#[test]
+fn the_openapi_document_is_the_golden_one() {
+    let (_folder, server) = server();
+    let served = server.call("GET", "/openapi.json").expect(200, "");
+    assert_eq!(served["openapi"], "3.1.0");
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/openapi.json");
+    if std::env::var_os("MIZZEN_UPDATE_GOLDEN").is_some() {
+        std::fs::write(&golden, serde_json::to_string_pretty(&served).unwrap() + "\n").unwrap();
+    }
+    let expected: Value = serde_json::from_str(&std::fs::read_to_string(&golden).unwrap()).unwrap();
+    assert!(
+        served == expected,
+        "the API changed: run with MIZZEN_UPDATE_GOLDEN=1 and read the difference of {golden:?}"
+    );
+}
