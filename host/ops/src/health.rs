@@ -79,9 +79,16 @@ impl Host {
         } else {
             State::Degraded
         };
-        let checks =
-            Checks { database, sprite_registry: sprites, council_registry: councils, plugins, telemetry };
-        let worst = [database, sprites, councils, plugins, telemetry].into_iter().max();
+        let checks = Checks {
+            database,
+            sprite_registry: sprites,
+            council_registry: councils,
+            plugins,
+            telemetry,
+        };
+        let worst = [database, sprites, councils, plugins, telemetry]
+            .into_iter()
+            .max();
         let status = worst.unwrap_or(State::Unhealthy);
         Health {
             status,

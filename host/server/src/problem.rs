@@ -222,8 +222,12 @@ impl Problem {
             details: &'a Map<String, Value>,
             request_id: &'a str,
         }
-        let envelope =
-            Envelope { code: self.code.as_str(), message: &self.message, details: &self.details, request_id };
+        let envelope = Envelope {
+            code: self.code.as_str(),
+            message: &self.message,
+            details: &self.details,
+            request_id,
+        };
         // Strings and values: nothing in it can fail to be written.
         serde_json::to_string(&envelope).unwrap_or_default()
     }
