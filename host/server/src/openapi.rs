@@ -72,13 +72,32 @@ fn operation(route: &Route) -> Value {
     let Some(members) = operation.as_object_mut() else {
         return operation;
     };
-    if !route.description.is_empty() {
-        members.insert("description".to_owned(), route.description.into());
+    let (conditional, declared): (Vec<_>, Vec<_>) = route
+        .parameters
+        .iter()
+        .partition(|parameter| parameter.place == Place::Header);
+    let headers = conditional
+        .iter()
+        .map(|header| format!("Optional header `{}`: {}", header.name, header.description));
+    let described: Vec<String> = std::iter::once(route.description.to_owned())
+        .filter(|text| !text.is_empty())
+        .chain(headers)
+        .collect();
+    if !described.is_empty() {
+        members.insert("description".to_owned(), described.join("\n\n").into());
     }
-    if !route.parameters.is_empty() {
+    if !declared.is_empty() {
         members.insert(
             "parameters".to_owned(),
-            route.parameters.iter().map(parameter).collect(),
+            declared.into_iter().map(parameter).collect(),
+        );
+    }
+    // Headers that make a request conditional are described, not declared: a tool that fills in whatever is declared
+    // would ask for a revision that never was, and every request would be a lost race.
+    if !conditional.is_empty() {
+        members.insert(
+            "x-mizzen-headers".to_owned(),
+            conditional.into_iter().map(parameter).collect(),
         );
     }
     if let Some(body) = &route.body {
