@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A sprite to register.
-pub fn sprite(name: &str) -> Value {
+pub(crate) fn sprite(name: &str) -> Value {
     json!({
         "name": name,
         "version": "1.0.0",
@@ -30,12 +30,12 @@ pub fn sprite(name: &str) -> Value {
 }
 
 /// A council to create.
-pub fn council(domain: &str, sprites: &[&str]) -> Value {
+pub(crate) fn council(domain: &str, sprites: &[&str]) -> Value {
     json!({"domain": domain, "sprites": sprites, "gate_agents": [sprites[0]]})
 }
 
 /// A chain of one step with one gate.
-pub fn chain(sprite: &str, gate_agent: &str) -> Value {
+pub(crate) fn chain(sprite: &str, gate_agent: &str) -> Value {
     json!({
         "name": "deliver",
         "steps": [{

@@ -8,28 +8,28 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// The binary under test.
-pub fn mizzen() -> Command {
+pub(crate) fn mizzen() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mizzen"));
     command.env_remove("MIZZEN_DATA").env("MIZZEN_LOG", "warn");
     command
 }
 
 /// A server process; killed when dropped.
-pub struct Served {
-    pub child: Child,
-    pub address: String,
-    pub url: String,
-    pub data: PathBuf,
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+    pub(crate) url: String,
+    pub(crate) data: PathBuf,
 }
 
 impl Served {
     /// Starts a server on a data folder.
-    pub fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         Self::start_with(data, &[], |command| command)
     }
 
     /// Starts a server with more arguments, in a changed environment.
-    pub fn start_with(
+    pub(crate) fn start_with(
         data: &Path,
         arguments: &[&str],
         change: impl FnOnce(&mut Command) -> &mut Command,
@@ -73,12 +73,12 @@ impl Served {
     }
 
     /// GET, DELETE: without a body.
-    pub fn call(&self, method: &str, path: &str) -> Answer {
+    pub(crate) fn call(&self, method: &str, path: &str) -> Answer {
         self.send(method, path, &[], b"")
     }
 
     /// POST, PUT: with a JSON body.
-    pub fn call_json(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(crate) fn call_json(&self, method: &str, path: &str, body: &Value) -> Answer {
         self.send(
             method,
             path,
@@ -88,23 +88,23 @@ impl Served {
     }
 
     /// Anything.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         try_send(&self.address, method, path, headers, body).unwrap()
     }
 
     /// Asks it to stop, and says how it ended.
-    pub fn terminate(mut self) -> std::process::ExitStatus {
+    pub(crate) fn terminate(mut self) -> std::process::ExitStatus {
         signal(self.child.id(), "TERM");
         self.child.wait().unwrap()
     }
 
     /// Waits for the end after a signal was sent already.
-    pub fn terminate_quietly(mut self) -> std::process::ExitStatus {
+    pub(crate) fn terminate_quietly(mut self) -> std::process::ExitStatus {
         self.child.wait().unwrap()
     }
 
     /// `kill -9`.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -118,7 +118,7 @@ impl Drop for Served {
 }
 
 /// Sends a signal by its name.
-pub fn signal(process: u32, name: &str) {
+pub(crate) fn signal(process: u32, name: &str) {
     let status = Command::new("kill")
         .args([&format!("-{name}"), &process.to_string()])
         .status()
@@ -127,7 +127,7 @@ pub fn signal(process: u32, name: &str) {
 }
 
 /// One request on its own connection.
-pub fn try_send(
+pub(crate) fn try_send(
     address: &str,
     method: &str,
     path: &str,
@@ -150,7 +150,7 @@ pub fn try_send(
 }
 
 /// Reads an answer until the connection closes.
-pub fn read_answer(stream: &mut impl Read, method: &str) -> std::io::Result<Answer> {
+pub(crate) fn read_answer(stream: &mut impl Read, method: &str) -> std::io::Result<Answer> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
     Answer::parse(&bytes, method).ok_or_else(|| std::io::Error::other("the answer is not complete"))
@@ -158,10 +158,10 @@ pub fn read_answer(stream: &mut impl Read, method: &str) -> std::io::Result<Answ
 
 /// An answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
@@ -185,7 +185,7 @@ impl Answer {
     }
 
     /// A header.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(key, _)| key == name)
@@ -193,19 +193,19 @@ impl Answer {
     }
 
     /// The body as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
     /// The body as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
     }
 
     /// Checks the status and, for an error, the whole envelope. Returns the body.
     #[track_caller]
-    pub fn expect(&self, status: u16, code: &str) -> Value {
+    pub(crate) fn expect(&self, status: u16, code: &str) -> Value {
         let text = String::from_utf8_lossy(&self.body);
         assert_eq!(self.status, status, "{text}");
         let id = self
