@@ -19,7 +19,10 @@ pub fn document(routes: &[Route]) -> String {
     for route in routes {
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
-            item.insert(route.method.as_str().to_ascii_lowercase(), operation(route));
+            item.insert(
+                route.method.as_str().to_ascii_lowercase(),
+                operation(route, routes),
+            );
         }
     }
     let document = json!({
@@ -62,12 +65,12 @@ pub fn document(routes: &[Route]) -> String {
 pub(crate) const REQUEST_ID_PATTERN: &str =
     "^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, routes: &[Route]) -> Value {
     let mut operation = json!({
         "operationId": route.operation,
         "tags": [route.tag],
         "summary": route.summary,
-        "responses": responses(route),
+        "responses": responses(route, routes),
     });
     let Some(members) = operation.as_object_mut() else {
         return operation;
@@ -145,9 +148,13 @@ fn parameter(parameter: &Parameter) -> Value {
     value
 }
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &Route, routes: &[Route]) -> Value {
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-    responses.insert(route.success.status.to_string(), success(&route.success));
+    let mut made = success(&route.success);
+    if let (Some(members), Some(links)) = (made.as_object_mut(), links(route, routes)) {
+        members.insert("links".to_owned(), links);
+    }
+    responses.insert(route.success.status.to_string(), made);
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in route.codes() {
         by_status.entry(code.status().as_u16()).or_default().push(code);
@@ -156,6 +163,23 @@ fn responses(route: &Route) -> Value {
         responses.insert(status.to_string(), problem(route, status, &codes));
     }
     responses.into_iter().collect::<Map<_, _>>().into()
+}
+
+/// What can be done with what a POST made: every route below its id.
+fn links(route: &Route, routes: &[Route]) -> Option<Value> {
+    if route.success.status != 201 {
+        return None;
+    }
+    let below = format!("{}/{{id}}", route.path);
+    let links: Map<String, Value> = routes
+        .iter()
+        .filter(|other| other.path.starts_with(&below))
+        .map(|other| {
+            let link = json!({"operationId": other.operation, "parameters": {"id": "$response.body#/id"}});
+            (other.operation.to_owned(), link)
+        })
+        .collect();
+    (!links.is_empty()).then(|| links.into())
 }
 
 fn headers(more: &[(&str, &str)]) -> Value {
