@@ -2,7 +2,7 @@
 
 use crate::ir::duration::Duration;
 use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, nearest, record};
-use crate::json::{Integer, Json, Node, Object, View};
+use crate::json::{Integer, Json, Node, Object};
 
 record! {
     /// Go to a node.
@@ -153,10 +153,7 @@ impl Value for Action {
             );
             return reader.refuse(node, "union_tag_not_found", "an action with a `kind`", hint);
         };
-        let tag = match kind.value.view() {
-            View::String(text) => text,
-            _ => "",
-        };
+        let tag = kind.value.as_str().unwrap_or_default();
         match tag {
             "goto" => GotoAction::read(node, reader).map(Action::Goto),
             "halt" => HaltAction::read(node, reader).map(Action::Halt),
