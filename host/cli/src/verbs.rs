@@ -1,6 +1,7 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
 mod condition;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -15,11 +16,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     Condition(condition::Condition),
+    Rules(rules::Rules),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Condition(verb) => verb.run(),
+        Verb::Rules(verb) => verb.run(),
     }
 }
