@@ -7,10 +7,10 @@ mod ir;
 mod key;
 mod plugin;
 mod plugins;
+mod rules;
 mod serve;
 mod sprite;
 mod trust;
-mod rules;
 
 use std::process::ExitCode;
 
