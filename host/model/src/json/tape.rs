@@ -69,7 +69,7 @@ impl<'s> Tape<'s> {
         self.source
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry(&self, index: u32) -> Entry {
         const NOTHING: Entry = Entry {
             kind: Kind::Null,
@@ -81,7 +81,7 @@ impl<'s> Tape<'s> {
         self.entries.get(index as usize).copied().unwrap_or(NOTHING)
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&self, entry: Entry) -> &str {
         let range = entry.a as usize..entry.b as usize;
         match entry.kind {
@@ -92,7 +92,7 @@ impl<'s> Tape<'s> {
     }
 
     /// The entry that follows everything inside this one.
-    #[inline]
+    #[inline(always)]
     fn after(&self, index: u32) -> u32 {
         let entry = self.entry(index);
         match entry.kind {
@@ -130,7 +130,7 @@ pub enum View<'t> {
 
 impl<'t> Node<'t> {
     /// The value, for matching on.
-    #[inline]
+    #[inline(always)]
     pub fn view(self) -> View<'t> {
         let entry = self.tape.entry(self.index);
         match entry.kind {
@@ -154,7 +154,7 @@ impl<'t> Node<'t> {
     }
 
     /// Where the value stands in the source.
-    #[inline]
+    #[inline(always)]
     pub fn span(self) -> Span {
         let entry = self.tape.entry(self.index);
         Span {
@@ -170,7 +170,7 @@ impl<'t> Node<'t> {
     }
 
     /// The text, if this is a string.
-    #[inline]
+    #[inline(always)]
     pub fn as_str(self) -> Option<&'t str> {
         let entry = self.tape.entry(self.index);
         match entry.kind {
@@ -180,7 +180,7 @@ impl<'t> Node<'t> {
     }
 
     /// The first text in this value, keys included, that holds half a surrogate pair; only [`super::parse_lossy`] lets one pass.
-    #[inline]
+    #[inline(always)]
     pub fn first_lossy(self) -> Option<Node<'t>> {
         if !self.tape.lossy {
             return None;
@@ -271,7 +271,7 @@ pub struct Items<'t> {
 impl<'t> Iterator for Items<'t> {
     type Item = Node<'t>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Node<'t>> {
         self.left = self.left.checked_sub(1)?;
         let node = Node {
@@ -330,7 +330,7 @@ pub struct Members<'t> {
 impl<'t> Iterator for Members<'t> {
     type Item = Member<'t>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Member<'t>> {
         self.left = self.left.checked_sub(1)?;
         let key = self.tape.entry(self.next);
