@@ -1,6 +1,7 @@
 //! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
 
 use anyhow::{Context, Result, bail};
+use mizzen_engine::Profile;
 use mizzen_ops::Prompts;
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
@@ -17,6 +18,8 @@ const LISTEN: &str = "127.0.0.1:7437";
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Settings {
     #[serde(default)]
+    host: HostSection,
+    #[serde(default)]
     server: ServerSection,
     #[serde(default)]
     store: StoreSection,
@@ -25,6 +28,22 @@ pub(crate) struct Settings {
     /// Relative paths are relative to the file.
     #[serde(skip)]
     base: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostSection {
+    #[serde(default)]
+    profile: HostProfile,
+}
+
+/// What the host refuses whatever is granted (D18).
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HostProfile {
+    #[default]
+    Open,
+    Cleared,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -83,6 +102,14 @@ impl Settings {
             toml::from_str(&text).with_context(|| format!("{} is not a configuration", path.display()))?;
         settings.base = path.parent().map(Path::to_path_buf).unwrap_or_default();
         Ok(settings)
+    }
+
+    /// The host's profile.
+    pub(crate) fn profile(&self) -> Profile {
+        match self.host.profile {
+            HostProfile::Open => Profile::Open,
+            HostProfile::Cleared => Profile::Cleared,
+        }
     }
 
     /// Where to listen.
