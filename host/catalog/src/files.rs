@@ -163,6 +163,14 @@ pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError>
     linked
 }
 
+/// Removes a file.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    fs::remove_file(path).map_err(FileError::io("remove", path))
+}
+
 /// Creates a folder and those above it, as everybody may see them.
 ///
 /// # Errors

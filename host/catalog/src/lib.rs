@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod change;
 pub mod component;
 pub mod config;
 pub mod diff;

@@ -2,12 +2,14 @@
 
 use anyhow::{Context, Result};
 use mizzen_catalog::Terms;
+use mizzen_catalog::change::Installation;
 use mizzen_catalog::config::PluginConfig;
 use mizzen_catalog::grants::GrantPolicy;
 use mizzen_catalog::key::{DEV_KEY, KeyId, KeyName, KeyStore, KeyStoreError};
 use mizzen_catalog::trust::{Policy, TrustMode, TrustStore, TrustedKey, UnixTime};
 use mizzen_model::namespace::NamespacePattern;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Sections of `mizzen.toml` that are read elsewhere than in the catalog.
 pub(crate) const OTHER_SECTIONS: &[&str] =
@@ -95,6 +97,23 @@ impl ConfigFile {
     /// Reads the plugin parts.
     pub(crate) fn load(&self) -> Result<PluginConfig> {
         load_config(&self.config)
+    }
+
+    /// What is installed on the host that this file configures.
+    pub(crate) fn installation(&self, home: &Home) -> Installation {
+        let home = home.clone();
+        let dev_key = move || match home.dev_key() {
+            Ok(key) => key,
+            Err(error) => {
+                tracing::warn!("the development key cannot be read: {error:#}");
+                None
+            }
+        };
+        Installation {
+            config: self.config.clone(),
+            other_sections: OTHER_SECTIONS,
+            dev_key: Arc::new(dev_key),
+        }
     }
 
     /// The plugin parts, and the terms that follow from them now.

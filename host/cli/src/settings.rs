@@ -1,6 +1,7 @@
 //! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
 
 use anyhow::{Context, Result, bail, ensure};
+use mizzen_engine::Profile;
 use mizzen_model::limits::ByteSize;
 use mizzen_ops::Prompts;
 use mizzen_server::{Config, TlsFiles};
@@ -18,6 +19,8 @@ const LISTEN: &str = "127.0.0.1:7437";
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Settings {
     #[serde(default)]
+    host: HostSection,
+    #[serde(default)]
     server: ServerSection,
     #[serde(default)]
     store: StoreSection,
@@ -28,6 +31,22 @@ pub(crate) struct Settings {
     /// Relative paths are relative to the file.
     #[serde(skip)]
     base: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostSection {
+    #[serde(default)]
+    profile: HostProfile,
+}
+
+/// What the host refuses whatever is granted (D18).
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HostProfile {
+    #[default]
+    Open,
+    Cleared,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,6 +115,14 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The host's profile.
+    pub(crate) fn profile(&self) -> Profile {
+        match self.host.profile {
+            HostProfile::Open => Profile::Open,
+            HostProfile::Cleared => Profile::Cleared,
+        }
+    }
+
     /// Where to listen.
     pub(crate) fn listen(&self) -> &str {
         self.server.listen.as_deref().unwrap_or(LISTEN)
@@ -161,11 +188,18 @@ impl Settings {
             None => usual.max_memory,
         };
         let within = |name: &str, value: u64, most: u64| {
-            ensure!((1..=most).contains(&value), "sandbox.{name} is {value}; write 1 to {most}");
+            ensure!(
+                (1..=most).contains(&value),
+                "sandbox.{name} is {value}; write 1 to {most}"
+            );
             Ok(())
         };
         within("slots", u64::from(section.slots.unwrap_or(usual.slots)), 10_000)?;
-        within("threads", section.threads.unwrap_or(usual.guest_threads) as u64, 1_024)?;
+        within(
+            "threads",
+            section.threads.unwrap_or(usual.guest_threads) as u64,
+            1_024,
+        )?;
         within("max_memory", max_memory, 4 << 30)?;
         Ok(mizzen_sandbox::Settings {
             slots: section.slots.unwrap_or(usual.slots),

@@ -26,6 +26,15 @@ pub struct ProfileError {
 }
 
 impl Profile {
+    /// The one of the two that refuses more.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Open, Self::Open) => Self::Open,
+            (Self::Cleared, _) | (_, Self::Cleared) => Self::Cleared,
+        }
+    }
+
     /// Whether a tool may be called under this profile.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! What an operation answers when it does not do what was asked: a refusal (the caller can mend it) or a fault (ours).
 
+use mizzen_catalog::PluginLoadError;
+use mizzen_catalog::change::WaitingForApproval;
 use mizzen_model::problem::Problems;
 use mizzen_store::{BadCursor, CouncilRefused, IdempotencyMismatch, SpriteRefused, StoreError, WriteError};
 use uuid::Uuid;
@@ -107,6 +109,23 @@ pub enum Refusal {
         /// The revision there is.
         revision: u64,
     },
+    /// The host has no place for plugins.
+    #[error(
+        "this host has no mizzen.toml, so there is nowhere to install plugins; start it with --config FILE"
+    )]
+    PluginsNotConfigured,
+    /// The plugin set would not load.
+    #[error("the plugin set would not load: {}", problems.first().map(ToString::to_string).unwrap_or_default())]
+    PluginRefused {
+        /// All problems.
+        problems: Vec<PluginLoadError>,
+    },
+    /// The package does not go together with what is installed.
+    #[error("{0}")]
+    PluginConflict(String),
+    /// The package asks for more than is granted.
+    #[error("{0}; nothing was changed. Somebody with the grant admin can send it again with ?approve=true")]
+    ApprovalNeeded(Box<WaitingForApproval>),
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used before with another request; use a new key")]
     IdempotencyMismatch,

@@ -5,11 +5,12 @@ use crate::clock::{Clock, SystemClock};
 use crate::entropy::{self, Entropy, SystemEntropy};
 use crate::error::Fault;
 use crate::metrics::Metrics;
+use crate::plugin_set::PluginSet;
 use crate::prompts::Prompts;
 use crate::registry::Registry;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use uuid::Uuid;
 
 /// The host: what it remembers, what is installed, and where time and ids come from.
@@ -23,6 +24,7 @@ pub struct Host {
     pub metrics: Metrics,
     /// Where `$ref:` prompts may come from.
     pub prompts: Prompts,
+    plugins: OnceLock<Arc<PluginSet>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     started_ms: i64,
@@ -42,10 +44,23 @@ impl Host {
             registry: Registry::default(),
             metrics: Metrics::default(),
             prompts: Prompts::default(),
+            plugins: OnceLock::new(),
             clock,
             entropy,
             started_ms,
         }
+    }
+
+    /// Gives the host its plugins, once.
+    pub fn set_plugins(&self, plugins: Arc<PluginSet>) {
+        if self.plugins.set(plugins).is_err() {
+            tracing::error!("the host has its plugins already");
+        }
+    }
+
+    /// The plugins, on a host that runs some.
+    pub fn plugin_set(&self) -> Option<&Arc<PluginSet>> {
+        self.plugins.get()
     }
 
     /// Now, in milliseconds since 1970.

@@ -26,6 +26,17 @@ impl Host {
         Ok(plugin.document.clone())
     }
 
+    /// Every tool with a tag, by id.
+    pub fn list_tools_tagged(&self, tag: &str) -> Vec<Value> {
+        let tagged = |tool: &Value| {
+            let tags = tool.get("tags").and_then(Value::as_array);
+            tags.is_some_and(|tags| tags.iter().any(|own| own == tag))
+        };
+        let mut tools = self.list_provided(Kind::Tool);
+        tools.retain(tagged);
+        tools
+    }
+
     /// Every tool, skill, store or pack, by id.
     pub fn list_provided(&self, kind: Kind) -> Vec<Value> {
         let installed = self.registry.installed();

@@ -29,7 +29,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// The running set of plugins, and the sandbox that they run in.
 pub struct Toolbox {
     sandbox: Arc<Sandbox>,
-    outfit: Outfit,
+    outfit: RwLock<Arc<Outfit>>,
     current: RwLock<Arc<Loaded>>,
 }
 
@@ -42,10 +42,12 @@ pub struct Loaded {
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
 }
 
-/// A plugin with what it was granted, so that a changed grant is not mistaken for the same plugin.
+/// A plugin with what it was given, so that changed settings or secrets are not mistaken for the same plugin.
 #[derive(Clone)]
 struct Ready {
     plugin: Plugin,
+    settings: Option<String>,
+    secrets: SecretValues,
 }
 
 /// A tool that can be called: nothing is left to compile or look up.
@@ -76,7 +78,7 @@ impl Toolbox {
     pub fn new(sandbox: Arc<Sandbox>, outfit: Outfit) -> Arc<Self> {
         Arc::new(Self {
             sandbox,
-            outfit,
+            outfit: RwLock::new(Arc::new(outfit)),
             current: RwLock::default(),
         })
     }
@@ -91,22 +93,47 @@ impl Toolbox {
         &self.sandbox
     }
 
+    fn outfit(&self) -> Arc<Outfit> {
+        Arc::clone(&self.outfit.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Loads a plan in place of the running set: compile, describe, register. All of it, or nothing.
     ///
     /// # Errors
     /// With every problem of every plugin; the running set is what it was.
     pub async fn load(self: &Arc<Self>, plan: &LoadPlan) -> Result<Arc<Loaded>, LoadFailure> {
+        self.exchange(plan, self.outfit()).await
+    }
+
+    /// The same, with other settings, secrets and services behind the imports from now on.
+    ///
+    /// # Errors
+    /// With every problem of every plugin; the running set and what stands behind it are what they were.
+    pub async fn load_with(
+        self: &Arc<Self>,
+        plan: &LoadPlan,
+        outfit: Outfit,
+    ) -> Result<Arc<Loaded>, LoadFailure> {
+        self.exchange(plan, Arc::new(outfit)).await
+    }
+
+    async fn exchange(
+        self: &Arc<Self>,
+        plan: &LoadPlan,
+        outfit: Arc<Outfit>,
+    ) -> Result<Arc<Loaded>, LoadFailure> {
         // The plan was made from the files alone; whether a change asks for more than what runs can only be seen here.
         let running = self.loaded();
         let errors = waiting_upgrades(running.plugins().map(|plugin| plugin.verified().as_ref()), plan);
         if !errors.is_empty() {
             return Err(LoadFailure { errors });
         }
-        let next = Arc::new(self.prepared(plan).await?);
+        let next = Arc::new(self.prepared(plan, &outfit).await?);
         for warning in next.registry.warnings() {
             tracing::warn!("{warning}");
         }
         tracing::info!(plan = %next.plan_hash, plugins = next.plugins.len(), "plugins loaded");
+        *self.outfit.write().unwrap_or_else(PoisonError::into_inner) = outfit;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
         Ok(next)
     }

@@ -2,6 +2,7 @@
 
 use crate::bindings::exports::mizzen::plugin::tool;
 use crate::bindings::mizzen::plugin::types;
+use crate::journal::Log;
 use crate::machine::Machine;
 use crate::plugin::Prepared;
 use crate::state::{CallState, HostCallsExhausted, Terms};
@@ -14,7 +15,7 @@ use wasmtime_wasi::I32Exit;
 /// What a guest may hand to the host in one host call, whatever its output limit.
 const HOST_ARGUMENT_LIMIT: u64 = 4 << 20;
 /// Texts of errors come from the guest: cut for people, not for programs.
-const MAX_MESSAGE: usize = 4096;
+pub(crate) const MAX_MESSAGE: usize = 4096;
 
 /// A call of a tool.
 #[derive(Debug, Clone)]
@@ -170,6 +171,7 @@ pub(crate) async fn execute(
     };
     let (log, log_dropped) = state.log.finish();
     let answer = match finished {
+        Ok(Ok(Answer::Invoked(Err(error)))) => Ok(Answer::Invoked(Err(clean(error, &state.log)))),
         Ok(Ok(answer)) => Ok(answer),
         Err(_elapsed) => Err(Outcome::Deadline(Deadline::WallClock(wall_clock))),
         Ok(Err(error)) => Err(classify(&error, &state, &log)?),
@@ -342,6 +344,24 @@ fn panic_message(log: &[LogLine]) -> Option<String> {
     let place = place.trim_end_matches(':');
     let message = log.get(at + 1).map_or("", |line| line.message.as_str());
     Some(bounded(format!("{message} at {place}")))
+}
+
+/// The guest's error without the secrets that it was given.
+fn clean(error: types::Error, log: &Log) -> types::Error {
+    match error {
+        types::Error::InvalidInput(types::InvalidInput { path, message }) => {
+            types::Error::InvalidInput(types::InvalidInput {
+                path: log.clean(path),
+                message: log.clean(message),
+            })
+        }
+        types::Error::Denied(reason) => types::Error::Denied(log.clean(reason)),
+        types::Error::Unavailable(reason) => types::Error::Unavailable(log.clean(reason)),
+        types::Error::Failed(types::Failure { code, message }) => types::Error::Failed(types::Failure {
+            code: log.clean(code),
+            message: log.clean(message),
+        }),
+    }
 }
 
 /// The guest's error, its texts cut to what a person reads.

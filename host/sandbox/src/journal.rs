@@ -1,7 +1,11 @@
-//! What a guest writes: log lines, standard output and error. Bounded in bytes; what does not fit is counted.
+//! What a guest writes: log lines, standard output and error. Bounded in bytes; what does not fit is counted. A secret
+//! that the guest was given does not get into it in clear.
 
+use crate::call::{MAX_MESSAGE, bounded};
+use crate::services::Secret;
 use bytes::Bytes;
 use mizzen_engine::{LogLevel, LogLine};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -22,6 +26,7 @@ pub(crate) struct Lines {
     left: usize,
     dropped: u64,
     partial: [Vec<u8>; 2],
+    revealed: BTreeMap<String, Secret>,
 }
 
 /// Shared between the store and the streams inside of it.
@@ -43,7 +48,18 @@ impl Log {
             left,
             dropped: 0,
             partial: [Vec::new(), Vec::new()],
+            revealed: BTreeMap::new(),
         })))
+    }
+
+    /// The guest knows this secret from now on; what it writes is searched for it.
+    pub(crate) fn reveal(&self, name: &str, secret: &Secret) {
+        self.lock().revealed.insert(name.to_owned(), secret.clone());
+    }
+
+    /// A text of the guest's as it may be kept: cut to what a person reads, and without secrets.
+    pub(crate) fn clean(&self, text: String) -> String {
+        self.lock().clean(text)
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
@@ -71,6 +87,23 @@ impl Log {
 }
 
 impl Lines {
+    fn clean(&self, mut text: String) -> String {
+        let longest = self
+            .revealed
+            .values()
+            .map(|secret| secret.expose().len())
+            .max()
+            .unwrap_or(0);
+        // Cut before the search, which is then bounded, but not so short that a secret would be cut in two.
+        text.truncate(text.floor_char_boundary(MAX_MESSAGE + longest));
+        for (name, secret) in &self.revealed {
+            if !secret.expose().is_empty() && text.contains(secret.expose()) {
+                text = text.replace(secret.expose(), &format!("[secret {name}]"));
+            }
+        }
+        bounded(text)
+    }
+
     fn push(&mut self, line: LogLine) {
         let cost = LINE_COST
             + line.message.len()
@@ -95,7 +128,7 @@ impl Lines {
                 Stream::Out => LogLevel::Info,
                 Stream::Err => LogLevel::Warn,
             };
-            let message = String::from_utf8_lossy(&partial).into_owned();
+            let message = self.clean(String::from_utf8_lossy(&partial).into_owned());
             self.push(LogLine {
                 level,
                 message,
@@ -211,6 +244,20 @@ mod tests {
         let (lines, dropped) = texts(&log);
         assert_eq!(lines.len() as u64 + dropped, 100_000);
         assert!(lines.len() <= 10_000 / LINE_COST);
+    }
+
+    #[test]
+    fn a_secret_that_was_handed_out_is_not_kept_in_clear() {
+        let log = Log::new(100_000);
+        let secret = Secret::new("hunter2 hunter2".into());
+        assert_eq!(log.clean("hunter2 hunter2".into()), "hunter2 hunter2");
+        log.reveal("door", &secret);
+        assert_eq!(log.clean("(hunter2 hunter2)".into()), "([secret door])");
+        log.lock().print(Stream::Out, b"a hunter2 hunter2\nb");
+        assert_eq!(texts(&log).0, ["a [secret door]", "b"]);
+        // Where a text is cut, a secret is not cut in two.
+        let long = format!("{}hunter2 hunter2", "x".repeat(MAX_MESSAGE - 5));
+        assert!(!log.clean(long).contains("hunter"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Who may use a route: API keys, grants and rates. What is refused is audited.
 
 use crate::app::App;
+use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::route::Route;
 use axum::http::{HeaderMap, header};
@@ -33,17 +34,29 @@ pub(crate) async fn check(app: &App, grant: Grant, ask: &Ask<'_>) -> Result<Call
     if caller.may(grant) {
         return Ok(caller);
     }
+    Err(forbidden(app, &caller, ask.route.operation, grant).await)
+}
+
+/// For what only some requests of a route need: the grant beyond the route's own, or 403.
+pub(crate) async fn require(call: &Call, operation: &'static str, grant: Grant) -> Result<(), Problem> {
+    if call.caller.may(grant) {
+        return Ok(());
+    }
+    Err(forbidden(&call.app, &call.caller, operation, grant).await)
+}
+
+async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: Grant) -> Problem {
     app.host.metrics.count(Family::AccessRefusals, &["forbidden"]);
     let refusal = AccessRefusal {
-        action: ask.route.operation,
+        action: operation,
         outcome: "denied",
         missing: Some(grant),
     };
-    app.host.record_access_refusal(&caller, &refusal).await;
+    app.host.record_access_refusal(caller, &refusal).await;
     let message = format!(
         "this key does not have the grant {grant}; make one with `mizzen key api new --grant {grant}`"
     );
-    Err(Problem::new(Code::Forbidden, message).with("missing_grant", grant.as_str()))
+    Problem::new(Code::Forbidden, message).with("missing_grant", grant.as_str())
 }
 
 /// Strangers are audited up to a rate; beyond it they are only counted, so that they cannot fill the disk.

@@ -45,6 +45,12 @@ pub enum Code {
     ProtectedSprite,
     /// The sprite is a member of councils.
     SpriteInUse,
+    /// The plugin does not go together with what is installed.
+    PluginConflict,
+    /// The plugin asks for more than is granted.
+    ApprovalNeeded,
+    /// The host has no place for plugins.
+    PluginsNotConfigured,
     /// `If-Match` does not match.
     PreconditionFailed,
     /// The body is too large.
@@ -53,6 +59,8 @@ pub enum Code {
     UriTooLong,
     /// The body is of a type that the route does not take.
     UnsupportedMediaType,
+    /// The plugin set would not load.
+    PluginRefused,
     /// The idempotency key belongs to another request.
     IdempotencyKeyReused,
     /// Too many requests.
@@ -88,12 +96,15 @@ impl Code {
             | Code::NameConflict
             | Code::VersionConflict
             | Code::ProtectedSprite
-            | Code::SpriteInUse => StatusCode::CONFLICT,
+            | Code::SpriteInUse
+            | Code::PluginConflict
+            | Code::ApprovalNeeded
+            | Code::PluginsNotConfigured => StatusCode::CONFLICT,
             Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::UriTooLong => StatusCode::URI_TOO_LONG,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Code::PluginRefused | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Code::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
@@ -124,6 +135,12 @@ impl Code {
             Code::VersionConflict => "The version must be greater.",
             Code::ProtectedSprite => "The sprite is protected.",
             Code::SpriteInUse => "The sprite is a member of councils.",
+            Code::PluginConflict => "The plugin does not go together with what is installed.",
+            Code::ApprovalNeeded => {
+                "The plugin asks for more than is granted; the details have the difference."
+            }
+            Code::PluginsNotConfigured => "The host has no place for plugins.",
+            Code::PluginRefused => "The plugin set would not load; the details have every problem.",
             Code::PreconditionFailed => "If-Match does not match.",
             Code::PayloadTooLarge => "The body is too large.",
             Code::UriTooLong => "The target is too long.",
@@ -159,6 +176,10 @@ impl Code {
             Code::VersionConflict => "VERSION_CONFLICT",
             Code::ProtectedSprite => "PROTECTED_SPRITE",
             Code::SpriteInUse => "SPRITE_IN_USE",
+            Code::PluginConflict => "PLUGIN_CONFLICT",
+            Code::ApprovalNeeded => "APPROVAL_NEEDED",
+            Code::PluginsNotConfigured => "PLUGINS_NOT_CONFIGURED",
+            Code::PluginRefused => "PLUGIN_REFUSED",
             Code::PreconditionFailed => "PRECONDITION_FAILED",
             Code::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Code::UriTooLong => "URI_TOO_LONG",
@@ -307,6 +328,15 @@ impl From<Refusal> for Problem {
             Refusal::Changed { revision } => {
                 Problem::new(Code::PreconditionFailed, message).with("etag", etag(revision))
             }
+            Refusal::PluginsNotConfigured => Problem::new(Code::PluginsNotConfigured, message),
+            Refusal::PluginConflict(_) => Problem::new(Code::PluginConflict, message),
+            Refusal::PluginRefused { problems } => {
+                Problem::new(Code::PluginRefused, message).with("errors", json!(problems))
+            }
+            Refusal::ApprovalNeeded(waiting) => Problem::new(Code::ApprovalNeeded, message)
+                .with("plugin", waiting.plugin.clone())
+                .with("permissions", json!(waiting.permissions))
+                .with("waiting", json!(waiting.waiting)),
             Refusal::IdempotencyMismatch => Problem::new(Code::IdempotencyKeyReused, message),
         }
     }

@@ -65,6 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "mizzen-builder",
             "mizzen-engine",
             "mizzen-sandbox",
+            "mizzen-store",
             "mizzen-ops",
         ],
     ),

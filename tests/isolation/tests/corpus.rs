@@ -6,9 +6,13 @@
     reason = "a test that cannot go on should stop"
 )]
 
-use mizzen_isolation::{Expected, build, call, guests, load, root};
-use mizzen_ops::toolbox::{CallError, Toolbox};
+use mizzen_isolation::{
+    Expected, Network, build, build_expected, call, guests, load, load_with, outfit, root, terms,
+    terms_granting,
+};
+use mizzen_ops::toolbox::{CallError, StoreKv, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
+use mizzen_store::{KvLimits, Options, Store};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,35 +34,81 @@ fn sandbox() -> Arc<Sandbox> {
     )
 }
 
-/// What a guest came to, in the words of `expected.toml`, and everything that was said about it.
-async fn outcome(sandbox: &Arc<Sandbox>, package: PathBuf, expected: &Expected) -> (String, String) {
-    let toolbox = match load(sandbox, vec![package]).await {
-        Ok(toolbox) => toolbox,
-        Err(failure) => {
-            // A guest may commit one misdeed several times over.
-            let codes: BTreeSet<_> = failure.errors.iter().map(|error| error.code.as_str()).collect();
-            let codes: Vec<_> = codes.into_iter().collect();
-            return (format!("load-refused:{}", codes.join(",")), failure.to_string());
+/// A host with everything that a guest could want: the sandbox, the durable store, a network that records.
+struct Stage {
+    sandbox: Arc<Sandbox>,
+    network: Arc<Network>,
+    store: Store,
+    _data: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        Self {
+            sandbox: sandbox(),
+            network: Network::open(),
+            store: Store::open(data.path(), &Options::default()).unwrap(),
+            _data: data,
         }
-    };
-    match call(
-        &toolbox,
-        &expected.tool,
-        serde_json::from_str(&expected.input).unwrap(),
-    )
-    .await
-    {
-        Ok(result) => ("output".into(), result.output.to_string()),
-        Err(CallError::Refused { refused, report }) => {
-            let name = match report {
-                // The sandbox had an answer, and a later stage refused it.
-                Some(report) if report.outcome.name() == "output" => "bad-output".to_owned(),
-                Some(report) => report.outcome.name().to_owned(),
-                None => format!("refused:{}", refused.code),
-            };
-            (name, refused.to_string())
+    }
+
+    async fn load(
+        &self,
+        folder: &Path,
+        expected: &Expected,
+    ) -> Result<Arc<Toolbox>, mizzen_catalog::LoadFailure> {
+        let mut files = vec![build_expected(folder, &scratch(), expected).unwrap()];
+        for other in &expected.with {
+            files.push(build(&root().join("tests/guests").join(other), &scratch()).unwrap());
         }
-        Err(error) => ("fault".into(), error.to_string()),
+        let terms = match &expected.granted {
+            Some(granted) => terms_granting(granted).unwrap(),
+            None => terms(),
+        };
+        let store = self.store.clone();
+        let limits = KvLimits {
+            quota: 1 << 20,
+            ..KvLimits::default()
+        };
+        let kv = Arc::new(move |owner: &str| Arc::new(StoreKv::new(store.clone(), owner, limits)) as _);
+        load_with(&self.sandbox, files, outfit(&self.network, kv), &terms).await
+    }
+
+    /// What a guest came to, in the words of `expected.toml`, and everything that was said about it.
+    async fn outcome(&self, folder: &Path, expected: &Expected) -> (String, String) {
+        let toolbox = match self.load(folder, expected).await {
+            Ok(toolbox) => toolbox,
+            Err(failure) => {
+                // A guest may commit one misdeed several times over.
+                let codes: BTreeSet<_> = failure.errors.iter().map(|error| error.code.as_str()).collect();
+                let codes: Vec<_> = codes.into_iter().collect();
+                return (format!("load-refused:{}", codes.join(",")), failure.to_string());
+            }
+        };
+        for first in &expected.before {
+            call(&toolbox, &first.tool, serde_json::from_str(&first.input).unwrap())
+                .await
+                .unwrap();
+        }
+        let input = serde_json::from_str(&expected.input).unwrap();
+        match call(&toolbox, &expected.tool, input).await {
+            Ok(result) => ("output".into(), result.output.to_string()),
+            Err(CallError::Refused { refused, report }) => {
+                let log = report
+                    .as_ref()
+                    .map(|report| format!("{:?}", report.log))
+                    .unwrap_or_default();
+                let name = match report {
+                    // The sandbox had an answer, and a later stage refused it.
+                    Some(report) if report.outcome.name() == "output" => "bad-output".to_owned(),
+                    Some(report) => report.outcome.name().to_owned(),
+                    None => format!("refused:{}", refused.code),
+                };
+                (name, format!("{refused} {log}"))
+            }
+            Err(error) => ("fault".into(), error.to_string()),
+        }
     }
 }
 
@@ -74,9 +124,10 @@ async fn honest_call_works(honest: &Toolbox) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_succeeds() {
-    let sandbox = sandbox();
+    let stage = Stage::new();
+    let sandbox = &stage.sandbox;
     let honest = load(
-        &sandbox,
+        sandbox,
         vec![build(&root().join("plugins/text"), &scratch()).unwrap()],
     )
     .await
@@ -85,13 +136,26 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
     let mut problems = Vec::new();
     for folder in guests().unwrap() {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let Ok(text) = std::fs::read_to_string(folder.join("expected.toml")) else {
-            problems.push(format!("{name}: no expected.toml"));
-            continue;
+        let expected = match Expected::read(&folder) {
+            Ok(expected) => expected,
+            Err(error) => {
+                problems.push(format!("{name}: no usable expected.toml: {error:#}"));
+                continue;
+            }
         };
-        let expected: Expected = toml::from_str(&text).unwrap();
-        let package = build(&folder, &scratch()).unwrap();
-        let (came_to, said) = outcome(&sandbox, package, &expected).await;
+        let (came_to, said) = stage.outcome(&folder, &expected).await;
+        let connects = stage.network.take_connects();
+        if connects != expected.connects {
+            problems.push(format!(
+                "{name}: it was connected to {connects:?}, expected {:?}",
+                expected.connects
+            ));
+        }
+        for secret in ["ghp_doubloons", "pieces-of-eight"] {
+            if said.contains(secret) {
+                problems.push(format!("{name}: a secret got into {said}"));
+            }
+        }
         if came_to != expected.outcome {
             problems.push(format!(
                 "{name}: expected {}, came to {came_to}: {said}",
@@ -116,9 +180,9 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn honest_calls_go_on_while_hostile_guests_spin_bomb_sleep_and_print() {
-    let sandbox = sandbox();
+    let stage = Arc::new(Stage::new());
     let honest = load(
-        &sandbox,
+        &stage.sandbox,
         vec![build(&root().join("plugins/text"), &scratch()).unwrap()],
     )
     .await
@@ -132,11 +196,9 @@ async fn honest_calls_go_on_while_hostile_guests_spin_bomb_sleep_and_print() {
         "recurses",
     ] {
         let folder = root().join("tests/guests").join(name);
-        let expected: Expected =
-            toml::from_str(&std::fs::read_to_string(folder.join("expected.toml")).unwrap()).unwrap();
-        let package = build(&folder, &scratch()).unwrap();
-        let sandbox = Arc::clone(&sandbox);
-        hostile.spawn(async move { (outcome(&sandbox, package, &expected).await.0, expected.outcome) });
+        let expected = Expected::read(&folder).unwrap();
+        let stage = Arc::clone(&stage);
+        hostile.spawn(async move { (stage.outcome(&folder, &expected).await.0, expected.outcome) });
     }
     let mut calls = 0;
     while !hostile.is_empty() {

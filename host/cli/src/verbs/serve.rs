@@ -5,7 +5,8 @@ use crate::home::Home;
 use crate::logs;
 use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use mizzen_engine::Profile;
 use mizzen_ops::{Clock, Host, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
@@ -53,15 +54,13 @@ impl Serve {
         let plugins = self
             .config
             .or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
-        runtime.block_on(serve(
-            address,
-            self.data,
-            settings,
-            Plugins {
-                config: plugins,
-                home: self.home,
-            },
-        ))
+        let plugins = PluginHost {
+            config: plugins,
+            home: self.home,
+            profile: settings.profile(),
+            sandbox: settings.sandbox(self.data.folder())?,
+        };
+        runtime.block_on(serve(address, self.data, settings, plugins))
     }
 }
 
@@ -76,21 +75,20 @@ fn address(text: &str) -> Result<SocketAddr> {
         .with_context(|| format!("{text:?} stands for no address"))
 }
 
-/// Where the plugins come from.
-struct Plugins {
-    config: Option<PathBuf>,
-    home: Home,
-}
-
-async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plugins) -> Result<ExitCode> {
+async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: PluginHost) -> Result<ExitCode> {
     let signals = Signals::listen()?;
     let lock = FolderLock::take(data.folder())?;
     let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
     let mut host = Host::new(store.clone());
     host.prompts = settings.prompts();
     let host = Arc::new(host);
-    let plugins = PluginHost::start(plugins.config, plugins.home, data.folder(), &host, &store).await?;
-    tokio::spawn(watch(Arc::new(plugins), Arc::clone(&host)));
+    if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
+        bail!(
+            "the profile `cleared` needs authentication, and no API key exists; make one with `mizzen key api new --grant admin`"
+        );
+    }
+    plugins.start(&host, &store).await?;
+    tokio::spawn(watch(plugins, Arc::clone(&host)));
     let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
@@ -113,7 +111,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     Ok(ExitCode::SUCCESS)
 }
 
-async fn watch(plugins: Arc<PluginHost>, host: Arc<Host>) {
+async fn watch(plugins: PluginHost, host: Arc<Host>) {
     if let Err(error) = plugins.watch(host).await {
         tracing::error!("plugin folders are not watched: {error:#}");
     }

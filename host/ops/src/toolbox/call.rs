@@ -62,7 +62,9 @@ impl Toolbox {
     ///
     /// # Errors
     /// When there is no such tool, a stage refuses, or the sandbox cannot make the call.
-    pub async fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
+    pub async fn call(&self, mut request: CallRequest) -> Result<ToolResult, CallError> {
+        // A caller can ask for more caution than the host's own, never for less.
+        request.policy.profile = request.policy.profile.stricter(self.outfit().policy.profile);
         let callable = self.find(&request.tool)?;
         callable.call(request).await
     }

@@ -1,6 +1,6 @@
 //! The last stages of loading: compile → describe → register. The stages before them made the plan.
 
-use super::{Callable, Loaded, Ready, Toolbox};
+use super::{Callable, Loaded, Outfit, Ready, Toolbox};
 use mizzen_catalog::register::{Described, Description, Failure, register};
 use mizzen_catalog::{LoadFailure, LoadPlan, PlannedPlugin, VerifiedPlugin};
 use mizzen_engine::{Permit, Tool};
@@ -10,12 +10,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Toolbox {
-    pub(super) async fn prepared(self: &Arc<Self>, plan: &LoadPlan) -> Result<Loaded, LoadFailure> {
+    pub(super) async fn prepared(
+        self: &Arc<Self>,
+        plan: &LoadPlan,
+        outfit: &Outfit,
+    ) -> Result<Loaded, LoadFailure> {
         let running = self.loaded();
         let mut plugins = BTreeMap::new();
         let mut descriptions = Vec::new();
         for planned in plan.plugins() {
-            let outcome = match self.ready(&running, planned.plugin()).await {
+            let outcome = match self.ready(&running, planned.plugin(), outfit).await {
                 Ok(ready) => {
                     let described = described(&ready.plugin).await;
                     plugins.insert(planned.plugin().digest(), ready);
@@ -53,27 +57,34 @@ impl Toolbox {
         })
     }
 
-    /// The running plugin where neither its bytes nor its grants changed, a newly prepared one otherwise.
+    /// The running plugin where neither its bytes nor its grants, settings and secrets changed, a newly prepared one otherwise.
     async fn ready(
         self: &Arc<Self>,
         running: &Loaded,
         verified: &Arc<VerifiedPlugin>,
+        outfit: &Outfit,
     ) -> Result<Ready, Failure> {
+        let services = outfit
+            .services(verified, self)
+            .map_err(|error| Failure::Config(error.to_string()))?;
         if let Some(ready) = running.plugins.get(&verified.digest())
             && ready.plugin.verified().granted() == verified.granted()
             && ready.plugin.verified().limits() == verified.limits()
+            && ready.settings == services.config
+            && ready.secrets == services.secrets
         {
             return Ok(ready.clone());
         }
-        let services = self
-            .outfit
-            .services(verified, self)
-            .map_err(|error| Failure::Config(error.to_string()))?;
+        let (settings, secrets) = (services.config.clone(), services.secrets.clone());
         let (sandbox, verified) = (Arc::clone(&self.sandbox), Arc::clone(verified));
         // Compilation takes long and every core: off the threads that answer requests.
         let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(verified, services)).await;
         match prepared {
-            Ok(Ok(plugin)) => Ok(Ready { plugin }),
+            Ok(Ok(plugin)) => Ok(Ready {
+                plugin,
+                settings,
+                secrets,
+            }),
             Ok(Err(
                 error @ (PrepareError::Compile(_) | PrepareError::TooLarge(_) | PrepareError::Link(_)),
             )) => Err(Failure::Compile(error.to_string())),

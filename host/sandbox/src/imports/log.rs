@@ -1,7 +1,6 @@
 //! `log`: needs no permission, and is bounded by the call's log limit.
 
 use crate::bindings::mizzen::plugin::{log, types};
-use crate::call::bounded;
 use crate::state::CallState;
 use mizzen_engine::{LogLevel, LogLine};
 
@@ -25,11 +24,12 @@ impl log::Host for CallState {
         let fields = fields
             .into_iter()
             .take(MAX_FIELDS)
-            .map(|f| (bounded(f.name), bounded(f.value)))
+            .map(|f| (self.log.clean(f.name), self.log.clean(f.value)))
             .collect();
+        let message = self.log.clean(message);
         self.log.write(LogLine {
             level,
-            message: bounded(message),
+            message,
             fields,
         });
         Ok(())

@@ -10,13 +10,12 @@ impl secrets::Host for CallState {
         if let Err(denied) = self.ask(&Use::Secret(&name))? {
             return Ok(Err(denied));
         }
-        let found = self
-            .services
-            .secrets
-            .get(&name)
-            .map(|secret| secret.expose().to_owned());
-        Ok(found.ok_or_else(|| {
-            absent("secret of this name; the operator sets it under [secrets] in mizzen.toml")
-        }))
+        let Some(secret) = self.services.secrets.get(&name) else {
+            return Ok(Err(absent(
+                "secret of this name; the operator sets it under [secrets] in mizzen.toml",
+            )));
+        };
+        self.log.reveal(&name, secret);
+        Ok(Ok(secret.expose().to_owned()))
     }
 }

@@ -131,6 +131,33 @@ fn envelopes() -> Vec<(&'static str, Value)> {
             "Provided",
             json!({"type": "object", "description": "A tool, skill, store or pack with its schemas."}),
         ),
+        (
+            "PluginChange",
+            object(&[
+                ("plugin", text()),
+                (
+                    "permissions",
+                    json!({"type": "object", "description": "What it asks for: `added`, `removed`, `kept`, each with the author's reason."}),
+                ),
+                (
+                    "granted_now",
+                    json!({"type": "array", "items": {"type": "string"}}),
+                ),
+                ("replaced", json!({"type": "array", "items": {"type": "string"}})),
+                ("load_plan_hash", text()),
+            ]),
+        ),
+        (
+            "PluginState",
+            object(&[
+                ("plugin", text()),
+                (
+                    "state",
+                    json!({"type": "string", "enum": ["enabled", "disabled"]}),
+                ),
+                ("load_plan_hash", text()),
+            ]),
+        ),
         ("PluginList", list("plugins", component("Plugin"))),
         ("ToolList", list("tools", component("Provided"))),
         ("SkillList", list("skills", component("Provided"))),

@@ -1,9 +1,8 @@
 //! `mizzen plugins upgrade FILE`.
 
-use super::install::{Replaced, Step, version_of};
+use super::install::{Step, approval};
 use crate::home::{ConfigFile, Home};
-use anyhow::{bail, ensure};
-use mizzen_catalog::load::is_same_plugin;
+use mizzen_catalog::change::Placement;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,49 +32,18 @@ pub(crate) struct Upgrade {
 
 impl Upgrade {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
+        let placement = if self.keep {
+            Placement::Above
+        } else {
+            Placement::Instead
+        };
         let step = Step {
             file: self.file,
-            approval: self.approve.into(),
+            approval: approval(self.approve),
+            placement,
             config: self.config,
             audience: self.json.into(),
         };
-        step.run(home, |new, installed| {
-            let newest = installed
-                .iter()
-                .filter_map(|found| found.manifest.as_ref())
-                .max_by_key(|old| old.version().clone());
-            let Some(newest) = newest.cloned() else {
-                bail!("{} is not installed; use `mizzen plugins install`", new.name());
-            };
-            ensure!(
-                is_same_plugin(new.manifest(), &newest),
-                "{} shares no namespace with the installed {}: it is another plugin of the same name; remove the installed one first if that is what you want",
-                new.id(),
-                newest.name()
-            );
-            ensure!(
-                new.version() > newest.version(),
-                "{}@{} is installed, and {} is not newer; remove it first if you want to go back",
-                newest.name(),
-                newest.version(),
-                new.version()
-            );
-            let old = |found: &&mizzen_catalog::load::Found| {
-                version_of(found).is_some_and(|version| version < new.version())
-            };
-            let remove = if self.keep {
-                Vec::new()
-            } else {
-                installed
-                    .iter()
-                    .filter(old)
-                    .map(|found| found.file.clone())
-                    .collect()
-            };
-            Ok(Replaced {
-                old: Some(newest),
-                remove,
-            })
-        })
+        step.run(home)
     }
 }

@@ -1,0 +1,206 @@
+//! Changes of what is installed: checked as a whole, approved, and only then written.
+//!
+//! Whoever asks for a change (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would
+//! be. No file has been touched; [`Prepared::write`] does it. In between, a running host tries the plan.
+
+mod package;
+mod removal;
+mod switch;
+
+pub use package::{Approval, NewPackage, Placement};
+pub use removal::Removal;
+pub use switch::Switch;
+
+use crate::config::{ConfigError, EditError, MAX_CONFIG, PluginConfig};
+use crate::diff::PermissionDiff;
+use crate::files::{self, FileError};
+use crate::key::KeyId;
+use crate::load::{LoadFailure, LoadPlan, Terms, load_set};
+use crate::trust::{Pins, TrustFileError, TrustMode, UnixTime};
+use mizzen_model::permission::Permission;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Finds the development key at the moment when it is needed; none where there is none.
+pub type FindDevKey = dyn Fn() -> Option<KeyId> + Send + Sync;
+
+/// Where a host's `mizzen.toml` is, and how it is read.
+#[derive(Clone)]
+pub struct Installation {
+    /// `mizzen.toml`.
+    pub config: PathBuf,
+    /// Sections of it that other parts of the host read.
+    pub other_sections: &'static [&'static str],
+    /// The key that counts in the trust mode `dev`.
+    pub dev_key: Arc<FindDevKey>,
+}
+
+impl fmt::Debug for Installation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Installation")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a change is not made. Nothing was touched.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The set would not load.
+    #[error(transparent)]
+    Refused(#[from] LoadFailure),
+    /// It does not go together with what is installed.
+    #[error("{0}")]
+    Conflict(String),
+    /// No plugin of this name, or no such version of it, is installed.
+    #[error("{0}")]
+    NotInstalled(String),
+    /// It asks for more than is granted.
+    #[error(transparent)]
+    Waiting(#[from] Box<WaitingForApproval>),
+    /// `mizzen.toml` cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// `mizzen.toml` cannot be changed.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The trust files cannot be used.
+    #[error(transparent)]
+    Trust(#[from] TrustFileError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A package that asks for more than is granted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{plugin} waits for approval of {}", list(waiting))]
+pub struct WaitingForApproval {
+    /// `name@version`.
+    pub plugin: String,
+    /// What it asks for, compared to the installed version.
+    pub permissions: PermissionDiff,
+    /// What would have to be granted.
+    pub waiting: Vec<Permission>,
+}
+
+fn list(permissions: &[Permission]) -> String {
+    let texts: Vec<String> = permissions.iter().map(ToString::to_string).collect();
+    texts.join(", ")
+}
+
+/// A change that passed every static stage. Nothing is written yet.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The whole set as it would be.
+    pub plan: LoadPlan,
+    /// The configuration as it would be.
+    pub config: PluginConfig,
+    /// The plugin: `name@version`, or its name.
+    pub plugin: String,
+    /// What a new package asks for, compared to the installed version.
+    pub permissions: Option<PermissionDiff>,
+    /// What is granted by this change.
+    pub granted_now: Vec<Permission>,
+    /// The package's new file, with its bytes.
+    pub add: Option<(PathBuf, Vec<u8>)>,
+    /// Files that go.
+    pub remove: Vec<PathBuf>,
+    /// Whether grants go with the plugin.
+    pub grants_go: bool,
+    text: Option<(String, String)>,
+    file: PathBuf,
+}
+
+impl Installation {
+    /// The plugin parts of `mizzen.toml`, and the terms that follow from them now.
+    ///
+    /// # Errors
+    /// When a file cannot be used.
+    pub fn terms(&self) -> Result<(PluginConfig, Terms), ChangeError> {
+        let config = PluginConfig::load(&self.config, self.other_sections)?;
+        let terms = self.terms_of(&config)?;
+        Ok((config, terms))
+    }
+
+    /// The plan of what is installed now.
+    ///
+    /// # Errors
+    /// With all problems of the set.
+    pub fn plan(&self) -> Result<(PluginConfig, LoadPlan), ChangeError> {
+        let (config, terms) = self.terms()?;
+        let plan = load_set(&config.sources, &terms)?;
+        Ok((config, plan))
+    }
+
+    fn terms_of(&self, config: &PluginConfig) -> Result<Terms, ChangeError> {
+        let dev_key = (config.mode == TrustMode::Dev)
+            .then(|| (self.dev_key)())
+            .flatten();
+        Ok(config.terms(dev_key, UnixTime::now())?)
+    }
+
+    /// A file that `mizzen.toml` names is the operator's to remove: the line would stay.
+    fn may_remove(config: &PluginConfig, files: &[PathBuf]) -> Result<(), ChangeError> {
+        match files.iter().find(|file| config.sources.files.contains(file)) {
+            None => Ok(()),
+            Some(file) => Err(ChangeError::Conflict(format!(
+                "{} is named under `files` in mizzen.toml; take it from there first",
+                file.display()
+            ))),
+        }
+    }
+
+    fn text(&self) -> Result<String, FileError> {
+        files::read_text(&self.config, MAX_CONFIG)
+    }
+
+    fn parsed(&self, text: &str) -> Result<PluginConfig, ChangeError> {
+        let base = self.config.parent().unwrap_or(Path::new(""));
+        PluginConfig::parse(text, base, self.other_sections).map_err(|problems| {
+            ConfigError::Malformed {
+                path: self.config.clone(),
+                problems,
+            }
+            .into()
+        })
+    }
+}
+
+impl Prepared {
+    /// Writes the change: grants first, because a host that watches the folder must find them when it finds the
+    /// package; then the package; then what it replaces goes.
+    ///
+    /// # Errors
+    /// When a file cannot be written; what was written is taken back.
+    pub fn write(&self) -> Result<(), ChangeError> {
+        if let Some((_, after)) = &self.text {
+            files::rewrite(&self.file, after.as_bytes(), 0o644)?;
+        }
+        if let Some((path, bytes)) = &self.add
+            && let Err(error) = files::create_new(path, bytes, 0o644)
+        {
+            if let Some((before, _)) = &self.text {
+                files::rewrite(&self.file, before.as_bytes(), 0o644)?;
+            }
+            return Err(error.into());
+        }
+        for old in &self.remove {
+            files::remove(old)?;
+        }
+        Ok(remember_pins(&self.config, &self.plan)?)
+    }
+}
+
+/// Keeps the keys that `tofu` saw for the first time. Call it when the whole set has passed.
+///
+/// # Errors
+/// When the pins cannot be read or written.
+pub fn remember_pins(config: &PluginConfig, plan: &LoadPlan) -> Result<(), TrustFileError> {
+    if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
+        plan.pins(Pins::load(&config.pins_file)?)
+            .save(&config.pins_file)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! A new package: an install, or an upgrade.
+
+use super::{ChangeError, Installation, Prepared, WaitingForApproval};
+use crate::config::add_grants;
+use crate::diff::PermissionDiff;
+use crate::files;
+use crate::grants::GrantPolicy;
+use crate::load::{Change, Found, Terms, is_same_plugin, load_changed, scan, verify_bytes};
+use crate::verified::VerifiedPlugin;
+use mizzen_model::manifest::Manifest;
+use std::path::{Path, PathBuf};
+
+/// Whether the operator said yes beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// Grant what it asks for.
+    Given,
+    /// Say what it asks for.
+    Waiting,
+}
+
+/// What becomes of the installed versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// They stay; there need not be any.
+    Beside,
+    /// They go; there must be an older one.
+    Instead,
+    /// They stay; there must be an older one.
+    Above,
+    /// They go, if there are any.
+    Anyhow,
+}
+
+/// A package that somebody wants installed.
+#[derive(Debug, Clone)]
+pub struct NewPackage<'a> {
+    /// Its bytes: these are checked, and these are written.
+    pub bytes: Vec<u8>,
+    /// Where they come from, for messages.
+    pub source: &'a Path,
+    /// What becomes of the installed versions.
+    pub placement: Placement,
+    /// Whether what it asks for is granted.
+    pub approval: Approval,
+}
+
+struct Replaced {
+    old: Option<Manifest>,
+    remove: Vec<PathBuf>,
+}
+
+impl Installation {
+    /// Checks a package and the whole set with it.
+    ///
+    /// # Errors
+    /// When it is refused, does not fit what is installed, or asks for more than is granted.
+    pub fn prepare_package(&self, new: NewPackage<'_>) -> Result<Prepared, ChangeError> {
+        let (config, terms) = self.terms()?;
+        let folder = config.sources.folders.first().cloned().ok_or_else(|| {
+            ChangeError::Conflict(
+                "mizzen.toml names no plugin folder; add folders = [\"plugins\"] under [plugins]".into(),
+            )
+        })?;
+        // What is granted comes later: first, what it is.
+        let everything = Terms {
+            grants: GrantPolicy::AsDeclared,
+            ..terms.clone()
+        };
+        let plugin = verify_bytes(new.source, new.bytes.clone(), &everything)?;
+        let mut installed = scan(&config.sources, config.max_package);
+        installed.retain(|found| {
+            found
+                .manifest
+                .as_ref()
+                .is_some_and(|old| old.name() == plugin.name())
+        });
+        let replaced = replaced(new.placement, &plugin, &installed)?;
+        Self::may_remove(&config, &replaced.remove)?;
+        let permissions = PermissionDiff::between(replaced.old.as_ref(), plugin.manifest());
+        let granted = config.grants.to_plugin(plugin.manifest());
+        let waiting: Vec<_> = permissions
+            .needs_approval(&granted)
+            .into_iter()
+            .map(|asked| asked.permission.clone())
+            .collect();
+        if !waiting.is_empty() && new.approval == Approval::Waiting {
+            return Err(Box::new(WaitingForApproval {
+                plugin: plugin.id(),
+                permissions,
+                waiting,
+            })
+            .into());
+        }
+        // Both parts were checked when the manifest was read: neither can leave the folder.
+        let target = folder.join(format!("{}-{}.wasm", plugin.name(), plugin.version()));
+        if target.exists() && !replaced.remove.contains(&target) {
+            return Err(ChangeError::Conflict(format!(
+                "{} exists already and is something else; move it away",
+                target.display()
+            )));
+        }
+        let (config, terms, text) = if waiting.is_empty() {
+            (config, terms, None)
+        } else {
+            let before = self.text()?;
+            let after = add_grants(&before, plugin.name(), &waiting)?;
+            let config = self.parsed(&after)?;
+            let terms = self.terms_of(&config)?;
+            (config, terms, Some((before, after)))
+        };
+        files::folder(&folder)?;
+        let change = Change {
+            add: Some((target, new.bytes)),
+            remove: replaced.remove,
+        };
+        let plan = load_changed(&config.sources, &change, &terms)?;
+        Ok(Prepared {
+            plan,
+            config,
+            plugin: plugin.id(),
+            permissions: Some(permissions),
+            granted_now: waiting,
+            add: change.add,
+            remove: change.remove,
+            grants_go: false,
+            text,
+            file: self.config.clone(),
+        })
+    }
+}
+
+fn replaced(
+    placement: Placement,
+    new: &VerifiedPlugin,
+    installed: &[Found],
+) -> Result<Replaced, ChangeError> {
+    let newest = installed
+        .iter()
+        .filter_map(|found| found.manifest.as_ref())
+        .max_by_key(|old| old.version().clone());
+    let same = installed
+        .iter()
+        .find(|found| found.manifest.as_ref().map(Manifest::version) == Some(new.version()));
+    let upgrades = match placement {
+        Placement::Beside => false,
+        Placement::Instead | Placement::Above => true,
+        Placement::Anyhow => newest.is_some(),
+    };
+    if let Some(found) = same.filter(|_| !matches!(placement, Placement::Instead | Placement::Above)) {
+        return Err(ChangeError::Conflict(format!(
+            "{}@{} is already installed ({})",
+            new.name(),
+            new.version(),
+            found.file.display()
+        )));
+    }
+    if !upgrades {
+        return Ok(Replaced {
+            old: newest.cloned(),
+            remove: Vec::new(),
+        });
+    }
+    let Some(newest) = newest else {
+        return Err(ChangeError::NotInstalled(format!(
+            "{} is not installed; use `mizzen plugins install`",
+            new.name()
+        )));
+    };
+    if !is_same_plugin(new.manifest(), newest) {
+        return Err(ChangeError::Conflict(format!(
+            "{} shares no namespace with the installed {}: it is another plugin of the same name; remove the installed one first if that is what you want",
+            new.id(),
+            newest.name()
+        )));
+    }
+    if new.version() <= newest.version() {
+        return Err(ChangeError::Conflict(format!(
+            "{}@{} is installed, and {} is not newer; remove it first if you want to go back",
+            newest.name(),
+            newest.version(),
+            new.version()
+        )));
+    }
+    let remove = match placement {
+        Placement::Beside | Placement::Above => Vec::new(),
+        Placement::Instead | Placement::Anyhow => installed.iter().map(|found| found.file.clone()).collect(),
+    };
+    Ok(Replaced {
+        old: Some(newest.clone()),
+        remove,
+    })
+}

@@ -1,0 +1,201 @@
+//! The plugins of a running host: loaded from what `mizzen.toml` names, and loaded again when that changes.
+//!
+//! One change at a time. A change is prepared and checked by the catalog, tried by the toolbox, and only then written;
+//! whatever refuses it, the running set and the files are what they were.
+
+use crate::outgoing::{Outgoing, OutgoingLimits};
+use crate::registry::Registry;
+use crate::toolbox::{Outfit, SecretValues, StoreKv, Toolbox};
+use mizzen_catalog::change::{ChangeError, Installation, Prepared, remember_pins};
+use mizzen_catalog::config::{PluginConfig, SecretSource};
+use mizzen_catalog::trust::TrustMode;
+use mizzen_catalog::{LoadPlan, files};
+use mizzen_engine::{CallPolicy, Profile};
+use mizzen_sandbox::{Sandbox, Secret};
+use mizzen_store::{KvLimits, Store};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// A secret is a line, not a file.
+const MAX_SECRET: u64 = 64 << 10;
+
+/// Why the set is not loaded, or not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginSetError {
+    /// The set or the change of it is refused.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The host has no `mizzen.toml`.
+    #[error(
+        "this host has no mizzen.toml, so there is nowhere to install plugins; start it with --config FILE"
+    )]
+    NotConfigured,
+    /// A secret cannot be read.
+    #[error("secret `{name}`: {problem}")]
+    Secret {
+        /// Its name.
+        name: String,
+        /// What is wrong, without its value.
+        problem: String,
+    },
+    /// The profile does not go together with the trust mode (D18).
+    #[error(
+        "the profile `cleared` takes pinned trust only, and [trust] mode is `{0}`; write mode = \"pinned\" and list the keys in trust.toml"
+    )]
+    ClearedNeedsPinnedTrust(TrustMode),
+    /// A task of ours broke off.
+    #[error("loading broke off: {0}")]
+    Broken(String),
+}
+
+/// Where a host's plugins come from, and the toolbox they are loaded into.
+pub struct PluginSet {
+    installation: Option<Installation>,
+    toolbox: Arc<Toolbox>,
+    store: Store,
+    profile: Profile,
+    changing: Mutex<()>,
+}
+
+impl std::fmt::Debug for PluginSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginSet")
+            .field("installation", &self.installation)
+            .field("profile", &self.profile)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PluginSet {
+    /// Nothing is loaded yet. Without an installation, nothing ever will be.
+    pub fn new(
+        installation: Option<Installation>,
+        sandbox: Arc<Sandbox>,
+        store: Store,
+        profile: Profile,
+    ) -> Self {
+        let policy = CallPolicy {
+            profile,
+            ..CallPolicy::default()
+        };
+        let outfit = Outfit {
+            policy,
+            ..Outfit::default()
+        };
+        Self {
+            installation,
+            toolbox: Toolbox::new(sandbox, outfit),
+            store,
+            profile,
+            changing: Mutex::new(()),
+        }
+    }
+
+    /// What runs.
+    pub fn toolbox(&self) -> &Arc<Toolbox> {
+        &self.toolbox
+    }
+
+    /// Reads configuration, trust and folders anew and loads what they say, or leaves everything as it is.
+    ///
+    /// # Errors
+    /// With all problems of the set.
+    pub async fn reload(&self, registry: &Registry) -> Result<(), PluginSetError> {
+        let Some(installation) = self.installation.clone() else {
+            return Ok(());
+        };
+        let _alone = self.changing.lock().await;
+        let (config, plan) = blocking(move || installation.plan()).await??;
+        self.run(&config, &plan, registry).await?;
+        remember_pins(&config, &plan).map_err(ChangeError::from)?;
+        Ok(())
+    }
+
+    /// Prepares a change, tries it, writes it. What is refused leaves the running set and the files as they were.
+    pub(crate) async fn change(
+        &self,
+        registry: &Registry,
+        prepare: impl FnOnce(&Installation) -> Result<Prepared, ChangeError> + Send + 'static,
+    ) -> Result<Prepared, PluginSetError> {
+        let installation = self.installation.clone().ok_or(PluginSetError::NotConfigured)?;
+        let _alone = self.changing.lock().await;
+        let before = {
+            let installation = installation.clone();
+            blocking(move || installation.plan()).await?
+        };
+        let prepared = blocking(move || prepare(&installation)).await??;
+        self.run(&prepared.config, &prepared.plan, registry).await?;
+        let (prepared, written) = blocking(move || {
+            let written = prepared.write();
+            (prepared, written)
+        })
+        .await?;
+        if let Err(error) = written {
+            // What was there before was running a moment ago: it loads.
+            if let Ok((config, plan)) = before {
+                self.run(&config, &plan, registry).await?;
+            }
+            return Err(error.into());
+        }
+        Ok(prepared)
+    }
+
+    async fn run(
+        &self,
+        config: &PluginConfig,
+        plan: &LoadPlan,
+        registry: &Registry,
+    ) -> Result<(), PluginSetError> {
+        if self.profile == Profile::Cleared && config.mode != TrustMode::Pinned {
+            return Err(PluginSetError::ClearedNeedsPinnedTrust(config.mode));
+        }
+        let outfit = self.outfit(config)?;
+        let loaded = self
+            .toolbox
+            .load_with(plan, outfit)
+            .await
+            .map_err(ChangeError::from)?;
+        registry.replace(loaded.installed());
+        Ok(())
+    }
+
+    fn outfit(&self, config: &PluginConfig) -> Result<Outfit, PluginSetError> {
+        let mut secrets = SecretValues::new();
+        for (name, source) in &config.secrets {
+            secrets.insert(name.clone(), Secret::new(secret(name, source)?));
+        }
+        let store = self.store.clone();
+        Ok(Outfit {
+            settings: config.settings.clone(),
+            secrets,
+            http: Some(Arc::new(Outgoing::system(OutgoingLimits::default()))),
+            kv: Arc::new(move |owner| Arc::new(StoreKv::new(store.clone(), owner, KvLimits::default()))),
+            policy: CallPolicy {
+                profile: self.profile,
+                ..CallPolicy::default()
+            },
+        })
+    }
+}
+
+/// Packages are read and verified off the threads that answer requests.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PluginSetError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| PluginSetError::Broken(error.to_string()))
+}
+
+fn secret(name: &str, source: &SecretSource) -> Result<String, PluginSetError> {
+    let problem = |problem: String| PluginSetError::Secret {
+        name: name.to_owned(),
+        problem,
+    };
+    match source {
+        SecretSource::Environment(variable) => std::env::var(variable)
+            .map_err(|_| problem(format!("the environment variable {variable} is not set"))),
+        SecretSource::File(path) => {
+            let text = files::read_text(path, MAX_SECRET).map_err(|error| problem(error.to_string()))?;
+            Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+        }
+    }
+}
