@@ -19,6 +19,7 @@ mod function;
 mod lexer;
 mod limits;
 mod literal;
+mod names;
 mod operator;
 mod parser;
 mod pattern;

@@ -166,7 +166,8 @@ impl Pattern {
 
 /// Applies a function to its arguments.
 pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
-    meter.spend(1)?;
+    // A call takes as long as about four steps of a join.
+    meter.spend(4)?;
     let error = |message: String| Failure::Error(message);
     let boolean = |value: bool| Ok(Value::boolean(value));
     match (function, arguments) {

@@ -420,7 +420,7 @@ impl Search<'_> {
                     continue;
                 }
             }
-            self.meter.spend(1)?;
+            self.meter.spend(2)?;
             let tuple = std::mem::replace(&mut partial.tuple, vec![0; group.memories.len()]);
             let mut found = false;
             let searched = self.run(&group.plan, &group.tests, 0, partial, &mut |search, inner| {

@@ -5,6 +5,7 @@ use super::ast::{Ast, Binary, Comprehension, Expr, NodeId};
 use super::error::{ConditionError, Position};
 use super::function::{Function, Style, Unresolved};
 use super::limits::Limits;
+use super::names::{RESERVED, unknown_function};
 use super::pattern::Pattern;
 use super::suggest;
 use super::token::{Sign, Token, TokenKind};
@@ -588,58 +589,5 @@ impl<'a> Parser<'a> {
             },
             position,
         )
-    }
-}
-
-/// Words that CEL keeps for the languages it is embedded in, and its own keywords.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
-
-fn unknown_function(name: &str, position: Position) -> ConditionError {
-    let error = ConditionError::new(position, format!("unknown function `{name}`"));
-    match name {
-        "now" | "timestamp" | "duration" | "getFullYear" | "getSeconds" => {
-            error.hint("conditions have no clock: a decision must be reproducible from the journal")
-        }
-        "random" | "rand" | "uuid" => {
-            error.hint("conditions have no randomness: a decision must be reproducible from the journal")
-        }
-        "len" | "length" | "count" => error.hint("did you mean `size`?"),
-        _ => {
-            let known = Function::names()
-                .chain(Comprehension::NAMES.map(|(name, _)| name))
-                .chain(["has"]);
-            match suggest::nearest(name, known) {
-                Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => {
-                    let names: Vec<_> = Function::names().collect();
-                    error.hint(format!(
-                        "there are: {}, has, all, exists, exists_one, filter, map",
-                        names.join(", ")
-                    ))
-                }
-            }
-        }
     }
 }
