@@ -46,7 +46,9 @@ fn project(root: &Path, name: &str) -> PathBuf {
 #[test]
 fn a_new_folder_becomes_a_signed_package_and_stays_the_same() {
     let root = tempfile::tempdir().expect("a folder");
-    let folder = project(root.path(), "hello");
+    // A name of its own: tests that run beside this one share the target folder, and cargo builds again what another
+    // project of the same name replaced there.
+    let folder = project(root.path(), "steady");
 
     let built = build(&folder, &mut Vec::new()).expect("the template builds");
     assert_eq!(
@@ -54,7 +56,7 @@ fn a_new_folder_becomes_a_signed_package_and_stays_the_same() {
         folder
             .canonicalize()
             .expect("a path")
-            .join("dist/hello-0.1.0.wasm")
+            .join("dist/steady-0.1.0.wasm")
     );
     assert!(!built.unchanged);
     let bytes = std::fs::read(&built.path).expect("the package");

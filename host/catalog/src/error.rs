@@ -103,6 +103,8 @@ kebab_codes! {
         ImportNotPermitted = "import-not-permitted",
         /// An import's permission is declared, but not granted by the operator.
         PermissionNotGranted = "permission-not-granted",
+        /// An upgrade asks for more than the running version, and nobody approved it.
+        ApprovalNeeded = "approval-needed",
         /// The component's structure cannot be read.
         Component = "component",
         /// The exports are not what `provides` says.

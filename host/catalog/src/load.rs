@@ -7,8 +7,10 @@
 mod candidate;
 mod plan;
 mod set;
+mod upgrade;
 
 pub use plan::{LoadPlan, PlannedPlugin};
+pub use upgrade::waiting_upgrades;
 
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
 use crate::grants::GrantPolicy;

@@ -7,7 +7,7 @@ use mizzen_ops::{Host, PluginSet};
 use mizzen_sandbox::{Sandbox, Settings};
 use mizzen_store::Store;
 use notify::{RecursiveMode, Watcher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -23,16 +23,15 @@ pub(crate) struct PluginHost {
     pub(crate) home: Home,
     /// What the host refuses whatever is granted.
     pub(crate) profile: Profile,
+    /// Slots, memory, threads and where artifacts are kept.
+    pub(crate) sandbox: Settings,
 }
 
 impl PluginHost {
     /// Starts the sandbox and loads the configured set. All problems of the set are reported together.
-    pub(crate) async fn start(&self, data: &Path, host: &Host, store: &Store) -> Result<()> {
+    pub(crate) async fn start(&self, host: &Host, store: &Store) -> Result<()> {
         let installation = self.file().map(|file| file.installation(&self.home));
-        let sandbox = Sandbox::start(Settings {
-            cache: Some(data.join("artifacts")),
-            ..Settings::default()
-        })?;
+        let sandbox = Sandbox::start(self.sandbox.clone())?;
         let set = Arc::new(PluginSet::new(
             installation,
             Arc::new(sandbox),

@@ -1,7 +1,8 @@
 //! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use mizzen_engine::Profile;
+use mizzen_model::limits::ByteSize;
 use mizzen_ops::Prompts;
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     store: StoreSection,
     #[serde(default)]
     prompts: PromptSection,
+    #[serde(default)]
+    sandbox: SandboxSection,
     /// Relative paths are relative to the file.
     #[serde(skip)]
     base: PathBuf,
@@ -68,6 +71,14 @@ struct ServerSection {
 struct StoreSection {
     readers: Option<usize>,
     max_bytes: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SandboxSection {
+    slots: Option<u32>,
+    max_memory: Option<String>,
+    threads: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -166,5 +177,36 @@ impl Settings {
                 .collect(),
             fetch: None,
         }
+    }
+
+    /// The sandbox's part; its artifacts are kept under the data folder.
+    pub(crate) fn sandbox(&self, data: &Path) -> Result<mizzen_sandbox::Settings> {
+        let usual = mizzen_sandbox::Settings::default();
+        let section = &self.sandbox;
+        let max_memory = match &section.max_memory {
+            Some(text) => ByteSize::parse(text).context("sandbox.max_memory")?.get(),
+            None => usual.max_memory,
+        };
+        let within = |name: &str, value: u64, most: u64| {
+            ensure!(
+                (1..=most).contains(&value),
+                "sandbox.{name} is {value}; write 1 to {most}"
+            );
+            Ok(())
+        };
+        within("slots", u64::from(section.slots.unwrap_or(usual.slots)), 10_000)?;
+        within(
+            "threads",
+            section.threads.unwrap_or(usual.guest_threads) as u64,
+            1_024,
+        )?;
+        within("max_memory", max_memory, 4 << 30)?;
+        Ok(mizzen_sandbox::Settings {
+            slots: section.slots.unwrap_or(usual.slots),
+            max_memory,
+            guest_threads: section.threads.unwrap_or(usual.guest_threads),
+            cache: Some(data.join("artifacts")),
+            ..usual
+        })
     }
 }

@@ -7,6 +7,7 @@ mod ir;
 mod key;
 mod plugin;
 mod plugins;
+mod rules;
 mod serve;
 mod sprite;
 mod trust;
@@ -43,6 +44,7 @@ enum Verb {
     Db(db::Db),
     /// Serve the HTTP API
     Serve(serve::Serve),
+    Rules(rules::Rules),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
@@ -58,5 +60,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Trust(group) => group.run(),
         Verb::Db(group) => group.run(),
         Verb::Serve(verb) => verb.run(),
+        Verb::Rules(verb) => verb.run(),
     }
 }

@@ -22,13 +22,19 @@ pub(crate) struct Workbench {
 impl Workbench {
     /// Loads the files. The outer error is ours, the inner one is the packages'.
     pub(crate) fn open(files: Vec<PathBuf>, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
-        let plan = match load_set(
+        Self::load(
             &Sources {
                 files,
                 ..Sources::default()
             },
             terms,
-        ) {
+            home,
+        )
+    }
+
+    /// Loads what a host would load.
+    pub(crate) fn load(sources: &Sources, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
+        let plan = match load_set(sources, terms) {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };

@@ -298,3 +298,51 @@ fn tls_is_served_from_certificate_files() {
     assert_eq!(broken.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&broken.stderr).contains("key.pem"));
 }
+
+#[test]
+fn a_body_that_does_not_arrive_is_408_and_a_header_that_does_not_arrive_ends_the_connection() {
+    use std::io::{Read, Write};
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("short.toml");
+    std::fs::write(&config, "[server]\nreceive_seconds = 1\n").unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    let head = "POST /v1/sprites HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).unwrap();
+    http::read_answer(&mut stream, "POST")
+        .unwrap()
+        .expect(408, "REQUEST_TIMEOUT");
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n").unwrap();
+    let mut rest = Vec::new();
+    // Closed, in whatever way: it does not stay open.
+    let _ = stream.read_to_end(&mut rest);
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_for_a_place() {
+    use std::io::{Read, Write};
+    use std::time::Duration;
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("narrow.toml");
+    std::fs::write(&config, "[server]\nconnections = 1\n").unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    let ask = |stream: &mut std::net::TcpStream| {
+        stream
+            .write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
+            .unwrap();
+    };
+    let mut first = std::net::TcpStream::connect(&server.address).unwrap();
+    ask(&mut first);
+    let mut byte = [0; 1];
+    first.read_exact(&mut byte).unwrap();
+    let mut second = std::net::TcpStream::connect(&server.address).unwrap();
+    ask(&mut second);
+    second.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    assert!(second.read_exact(&mut byte).is_err(), "the only place is taken");
+    drop(first);
+    second.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    second.read_exact(&mut byte).unwrap();
+}

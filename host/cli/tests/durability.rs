@@ -338,3 +338,36 @@ fn a_data_folder_is_served_by_one_process_and_a_newer_database_is_refused() {
         .unwrap();
     assert_eq!(missing.status.code(), Some(1));
 }
+
+/// A database of 100,000 sprites, written straight into the file: what counts here is the start.
+#[test]
+fn a_server_on_a_hundred_thousand_sprites_starts_well_under_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    let made = server
+        .call_json("POST", "/v1/sprites", &sprite("FIRST-1"))
+        .expect(201, "");
+    assert!(server.terminate().success());
+    let mut database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    let transaction = database.transaction().unwrap();
+    let document = serde_json::to_string(&made).unwrap();
+    for number in 0..100_000 {
+        let id = format!("00000000-0000-4000-8000-{number:012x}");
+        transaction
+            .prepare_cached(
+                "INSERT INTO sprites (id, name, version, role, fingerprint, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, '1.0.0', NULL, 'blake3:0', 1, 0, 0, ?3)",
+            )
+            .unwrap()
+            .execute(rusqlite::params![id, format!("MANY-{number}"), document])
+            .unwrap();
+    }
+    transaction.commit().unwrap();
+    drop(database);
+    let started = std::time::Instant::now();
+    let server = Served::start(&data);
+    server.call("GET", "/v1/sprites?limit=100").expect(200, "");
+    let took = started.elapsed();
+    assert!(took.as_millis() < 1_000, "{took:?} (0.1 s on a quiet machine)");
+}

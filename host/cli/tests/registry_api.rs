@@ -432,7 +432,12 @@ fn sprites_are_listed_in_pages_and_by_filters() {
             .call("GET", &format!("/v1/sprites?{query}"))
             .expect(400, "VALIDATION_ERROR")
     };
-    bad(&format!("tag=even&cursor={cursor}"));
+    let filtered = names(&format!("/v1/sprites?tag=even&cursor={cursor}")).0;
+    assert_eq!(
+        filtered,
+        ["UNIT-2", "UNIT-4"],
+        "a position is one in every filter"
+    );
     for query in [
         "limit=0",
         "limit=101",

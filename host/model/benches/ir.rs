@@ -23,7 +23,7 @@ fn document() -> String {
         let _ = write!(
             text,
             "{comma}{{\"id\": \"rule.{n}\", \"when\": \"(severity ?s&:(>= ?s {n})) (message ?m&:(neq ?m \\\"\\\"))\", \"then\": \
-             [{{\"kind\": \"goto\", \"target\": \"node_{n}\"}}, {{\"kind\": \"retry\", \"target\": \"node_{n}\", \"backoff_ms\": {n}00}}]}}"
+             [{{\"kind\": \"goto\", \"target\": \"node_{n}\"}}, {{\"kind\": \"retry\", \"target\": \"node_{n}\", \"backoff_ms\": 1{n}}}]}}"
         );
     }
     text.push_str("], \"state_schema\": {\"message\": \"str\", \"severity\": \"int\"}, \"governance\": [{\"id\": \"pack.routing\", ");

@@ -65,7 +65,7 @@ const GATE_AGENTS: Field = Field::required(
 );
 const RULES: Field = Field::required(
     "rules",
-    Kind::list(const { &Kind::Record(&RULE) }, 0, 1024),
+    Kind::list(const { &Kind::Record(&RULE) }, 0, 256),
     "Governance rules, evaluated in order; the first match decides.",
 );
 const CREATED_AT: Field = Field::optional(

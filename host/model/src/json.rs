@@ -13,6 +13,7 @@
 //! Not here: what a document must look like. To add a writer form, add a variant to [`Form`].
 
 mod build;
+mod failure;
 mod number;
 mod object;
 mod parse;
@@ -27,10 +28,11 @@ mod walk;
 mod write;
 
 pub(crate) use build::Builder;
+pub use failure::{ParseCode, ParseError};
 pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};
 pub(crate) use parse::check_size;
-pub use parse::{Limits, ParseCode, ParseError, parse, parse_bytes, parse_lossy};
+pub use parse::{Limits, parse, parse_bytes, parse_lossy};
 pub use pointer::{Pointer, escape_token};
 pub use position::{Position, Span, position_of};
 pub use serde_value::TooDeep;

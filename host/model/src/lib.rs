@@ -10,6 +10,7 @@ pub mod chain;
 pub mod council;
 pub mod document;
 pub mod duration;
+pub mod execution;
 pub mod fingerprint;
 pub mod gate;
 mod glob;

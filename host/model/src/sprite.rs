@@ -63,7 +63,7 @@ pub(super) const VERSION: Field =
     Field::required("version", Kind::formatted(Format::SemVer), "SemVer 2.0.0.");
 pub(super) const CAPABILITIES: Field = Field::required(
     "capabilities",
-    Kind::set(const { &Kind::Record(&CAPABILITY) }, 1, 1024),
+    Kind::set(const { &Kind::Record(&CAPABILITY) }, 1, 256),
     "What the sprite can do.",
 );
 pub(super) const SYSTEM_PROMPT: Field = Field::required(
@@ -83,12 +83,12 @@ pub(super) const FINGERPRINT_FIELD: Field = Field::required(
 );
 pub(super) const CHAINS: Field = Field::optional(
     "chains",
-    Kind::list(const { &UUID }, 0, 1024),
+    Kind::list(const { &UUID }, 0, 256),
     "Ids of the chains that the sprite takes part in.",
 );
 pub(super) const TESTS: Field = Field::optional(
     "tests",
-    Kind::list(const { &Kind::Record(&TEST_CASE) }, 0, 1024),
+    Kind::list(const { &Kind::Record(&TEST_CASE) }, 0, 256),
     "Declarative tests of the sprite.",
 );
 pub(super) const ROLE: Field = Field::optional("role", Kind::Choice(Role::NAMES), "The sprite's role.");

@@ -80,13 +80,13 @@ fn action() -> impl Strategy<Value = Action> {
         )
             .prop_map(
                 |(prompt, interrupt_payload, requested_capability, timeout, on_timeout)| {
-                    Action::Interrupt(InterruptAction {
+                    Action::Interrupt(Box::new(InterruptAction {
                         prompt,
                         interrupt_payload,
                         requested_capability,
                         timeout,
                         on_timeout,
-                    })
+                    }))
                 }
             ),
     ]

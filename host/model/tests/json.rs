@@ -132,7 +132,7 @@ fn every_value_and_key_knows_its_bytes() {
     let seen: Vec<(&str, &str)> = members
         .map(|member| {
             (
-                &text[member.key_span.start..member.key_span.end],
+                &text[member.key_span().start..member.key_span().end],
                 member.value.source_text(),
             )
         })

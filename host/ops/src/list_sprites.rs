@@ -13,12 +13,11 @@ impl Host {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Documents, OpError> {
-        let scope = filter.scope();
-        let after = cursor.map(|cursor| Cursor::parse(cursor, &scope)).transpose()?;
+        let after = cursor.map(Cursor::parse).transpose()?;
         let page = self.store.list_sprites(filter, after, limit).await?;
         Ok(Documents {
             items: page.items.into_iter().map(|record| record.document).collect(),
-            next_cursor: page.next.map(|next| next.to_text(&scope)),
+            next_cursor: page.next.map(|next| next.to_text()),
         })
     }
 }

@@ -169,9 +169,7 @@ impl PluginSet {
             settings: config.settings.clone(),
             secrets,
             http: Some(Arc::new(Outgoing::system(OutgoingLimits::default()))),
-            kv: Arc::new(move |plugin| {
-                Arc::new(StoreKv::new(store.clone(), plugin.as_str(), KvLimits::default()))
-            }),
+            kv: Arc::new(move |owner| Arc::new(StoreKv::new(store.clone(), owner, KvLimits::default()))),
             policy: CallPolicy {
                 profile: self.profile,
                 ..CallPolicy::default()

@@ -3,8 +3,8 @@
 use crate::error::{Fault, OpError, Refusal};
 use mizzen_engine::condition::{Condition, Context, Fuel, Variable};
 use mizzen_model::council::{Council, Warning};
-use mizzen_model::problem::{Code, Problems};
-use mizzen_model::rule::{Enforcement, Rule, RuleAction};
+use mizzen_model::problem::Code;
+use mizzen_model::rule::{Enforcement, RuleAction};
 
 /// Judges structure, maps, conditions, and the rules that can be decided now. Returns what was accepted with a warning.
 pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
@@ -23,12 +23,6 @@ pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
         .into());
     }
     review.problems.extend(mizzen_engine::admit(council));
-    for (path, condition) in council.gate_conditions() {
-        if let Err(error) = Condition::compile_gate(condition) {
-            review.problems.push(path, Code::Condition, error.to_string());
-        }
-    }
-    let rules = compile_rules(council, &mut review.problems);
     review
         .problems
         .into_result()
@@ -37,34 +31,21 @@ pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
             problems,
         })?;
     let mut warnings: Vec<Warning> = review.warnings.iter().map(Warning::from).collect();
-    decide(council, &rules, &mut warnings)?;
+    decide(council, &mut warnings)?;
     Ok(warnings)
-}
-
-fn compile_rules<'a>(council: &'a Council, problems: &mut Problems) -> Vec<(&'a Rule, Condition)> {
-    let mut compiled = Vec::new();
-    for (rule, (path, condition)) in council.rules.iter().zip(council.rule_conditions()) {
-        match Condition::compile_rule(condition) {
-            Ok(condition) => compiled.push((rule, condition)),
-            Err(error) => problems.push(path, Code::Condition, error.to_string()),
-        }
-    }
-    compiled
 }
 
 /// Evaluates the rules that speak of the council and of nothing else (D5). The first match decides; a rule that speaks of an
 /// execution cannot be decided yet, and unless it only denies, what follows it cannot either. Constant conditions speak of no
 /// council: they wait for executions too.
-fn decide(
-    council: &Council,
-    rules: &[(&Rule, Condition)],
-    warnings: &mut Vec<Warning>,
-) -> Result<(), OpError> {
+fn decide(council: &Council, warnings: &mut Vec<Warning>) -> Result<(), OpError> {
     let document = council
         .to_json()
         .to_serde()
         .map_err(|error| Fault::Internal(format!("a council cannot be evaluated: {error}")))?;
-    for (index, (rule, condition)) in rules.iter().enumerate() {
+    for (index, rule) in council.rules.iter().enumerate() {
+        let condition = Condition::compile_rule(&rule.condition)
+            .map_err(|error| Fault::Internal(format!("an admitted condition does not compile: {error}")))?;
         let path = format!("/rules/{index}");
         let mut variables = condition.variables();
         let decidable = variables.next() == Some(Variable::Council) && variables.next().is_none();

@@ -67,7 +67,19 @@ impl Host {
             let reference = capability.tool.as_ref().map(|tool| (tool.id(), tool.range()));
             installed.resolve(&capability.name, reference).err()
         };
-        sprite.body.capabilities.iter().filter_map(resolve).collect()
+        // A second capability of the same name can never be asked for: the first one answers.
+        let shadowed = sprite.body.structure();
+        let shadowed = shadowed.iter().map(|problem| Unresolved {
+            capability: problem.path.clone(),
+            reason: problem.message.clone(),
+        });
+        sprite
+            .body
+            .capabilities
+            .iter()
+            .filter_map(resolve)
+            .chain(shadowed)
+            .collect()
     }
 
     /// The answer to a write: the sprite, and what in it nothing performs yet.

@@ -17,6 +17,7 @@ pub use memory_kv::MemoryKv;
 pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
 pub use store_kv::StoreKv;
 
+use mizzen_catalog::load::waiting_upgrades;
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
@@ -121,6 +122,12 @@ impl Toolbox {
         plan: &LoadPlan,
         outfit: Arc<Outfit>,
     ) -> Result<Arc<Loaded>, LoadFailure> {
+        // The plan was made from the files alone; whether a change asks for more than what runs can only be seen here.
+        let running = self.loaded();
+        let errors = waiting_upgrades(running.plugins().map(|plugin| plugin.verified().as_ref()), plan);
+        if !errors.is_empty() {
+            return Err(LoadFailure { errors });
+        }
         let next = Arc::new(self.prepared(plan, &outfit).await?);
         for warning in next.registry.warnings() {
             tracing::warn!("{warning}");

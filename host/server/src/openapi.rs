@@ -19,7 +19,10 @@ pub fn document(routes: &[Route]) -> String {
     for route in routes {
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
-            item.insert(route.method.as_str().to_ascii_lowercase(), operation(route));
+            item.insert(
+                route.method.as_str().to_ascii_lowercase(),
+                operation(route, routes),
+            );
         }
     }
     let document = json!({
@@ -62,23 +65,42 @@ pub fn document(routes: &[Route]) -> String {
 pub(crate) const REQUEST_ID_PATTERN: &str =
     "^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, routes: &[Route]) -> Value {
     let mut operation = json!({
         "operationId": route.operation,
         "tags": [route.tag],
         "summary": route.summary,
-        "responses": responses(route),
+        "responses": responses(route, routes),
     });
     let Some(members) = operation.as_object_mut() else {
         return operation;
     };
-    if !route.description.is_empty() {
-        members.insert("description".to_owned(), route.description.into());
+    let (conditional, declared): (Vec<_>, Vec<_>) = route
+        .parameters
+        .iter()
+        .partition(|parameter| parameter.place == Place::Header);
+    let headers = conditional
+        .iter()
+        .map(|header| format!("Optional header `{}`: {}", header.name, header.description));
+    let described: Vec<String> = std::iter::once(route.description.to_owned())
+        .filter(|text| !text.is_empty())
+        .chain(headers)
+        .collect();
+    if !described.is_empty() {
+        members.insert("description".to_owned(), described.join("\n\n").into());
     }
-    if !route.parameters.is_empty() {
+    if !declared.is_empty() {
         members.insert(
             "parameters".to_owned(),
-            route.parameters.iter().map(parameter).collect(),
+            declared.into_iter().map(parameter).collect(),
+        );
+    }
+    // Headers that make a request conditional are described, not declared: a tool that fills in whatever is declared
+    // would ask for a revision that never was, and every request would be a lost race.
+    if !conditional.is_empty() {
+        members.insert(
+            "x-mizzen-headers".to_owned(),
+            conditional.into_iter().map(parameter).collect(),
         );
     }
     if let Some(body) = &route.body {
@@ -126,9 +148,13 @@ fn parameter(parameter: &Parameter) -> Value {
     value
 }
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &Route, routes: &[Route]) -> Value {
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-    responses.insert(route.success.status.to_string(), success(&route.success));
+    let mut made = success(&route.success);
+    if let (Some(members), Some(links)) = (made.as_object_mut(), links(route, routes)) {
+        members.insert("links".to_owned(), links);
+    }
+    responses.insert(route.success.status.to_string(), made);
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in route.codes() {
         by_status.entry(code.status().as_u16()).or_default().push(code);
@@ -137,6 +163,23 @@ fn responses(route: &Route) -> Value {
         responses.insert(status.to_string(), problem(route, status, &codes));
     }
     responses.into_iter().collect::<Map<_, _>>().into()
+}
+
+/// What can be done with what a POST made: every route below its id.
+fn links(route: &Route, routes: &[Route]) -> Option<Value> {
+    if route.success.status != 201 {
+        return None;
+    }
+    let below = format!("{}/{{id}}", route.path);
+    let links: Map<String, Value> = routes
+        .iter()
+        .filter(|other| other.path.starts_with(&below))
+        .map(|other| {
+            let link = json!({"operationId": other.operation, "parameters": {"id": "$response.body#/id"}});
+            (other.operation.to_owned(), link)
+        })
+        .collect();
+    (!links.is_empty()).then(|| links.into())
 }
 
 fn headers(more: &[(&str, &str)]) -> Value {

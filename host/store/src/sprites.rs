@@ -56,16 +56,6 @@ pub struct SpriteFilter {
     pub capability: Option<String>,
 }
 
-impl SpriteFilter {
-    /// Names the list and filter for its cursors.
-    pub fn scope(&self) -> String {
-        format!(
-            "sprites{:?}",
-            [&self.name, &self.tag, &self.role, &self.capability]
-        )
-    }
-}
-
 /// A change of one sprite, refused unless the sprite still has the revision that the change was made from.
 #[derive(Debug, Clone)]
 pub struct SpriteChange {

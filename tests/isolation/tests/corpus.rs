@@ -71,9 +71,7 @@ impl Stage {
             quota: 1 << 20,
             ..KvLimits::default()
         };
-        let kv = Arc::new(move |plugin: &mizzen_model::namespace::PluginName| {
-            Arc::new(StoreKv::new(store.clone(), plugin.as_str(), limits)) as _
-        });
+        let kv = Arc::new(move |owner: &str| Arc::new(StoreKv::new(store.clone(), owner, limits)) as _);
         load_with(&self.sandbox, files, outfit(&self.network, kv), &terms).await
     }
 

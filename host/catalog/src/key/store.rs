@@ -4,6 +4,7 @@ use super::{KeyId, PublicKey, SecretKey};
 use crate::files::{self, FileError};
 use mizzen_model::namespace::{NameError, PluginName};
 use mizzen_model::strict_toml::{Problems, Reader};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -202,14 +203,23 @@ impl KeyStore {
     /// When there is none, or it is damaged.
     pub fn public(&self, name: &KeyName) -> Result<KeyEntry, KeyStoreError> {
         let path = self.public_path(name);
-        let entry = read_public_file(&path).map_err(|error| match error {
-            KeyStoreError::File(error) => self.or_missing(name, error),
-            other => other,
-        })?;
-        Ok(KeyEntry {
-            name: name.to_string(),
-            ..entry
-        })
+        match read_public_file(&path) {
+            Ok(entry) => Ok(KeyEntry {
+                name: name.to_string(),
+                ..entry
+            }),
+            // The public half is written second: it may not be there yet, and the secret one says the same.
+            Err(KeyStoreError::File(error)) if error.is_missing() => {
+                let public_key = self.secret(name)?.public();
+                Ok(KeyEntry {
+                    name: name.to_string(),
+                    id: public_key.id(),
+                    public_key,
+                    comment: String::new(),
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn or_missing(&self, name: &KeyName, error: FileError) -> KeyStoreError {
@@ -248,18 +258,14 @@ impl KeyStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(FileError::io("read", &self.folder)(error).into()),
         };
-        let mut names = Vec::new();
+        let mut names = BTreeSet::new();
         for entry in entries {
             let file = entry.map_err(FileError::io("read", &self.folder))?.file_name();
-            let name = file
+            let stem = file
                 .to_str()
-                .and_then(|file| file.strip_suffix(".pub"))
-                .map(KeyName::parse);
-            if let Some(Ok(name)) = name {
-                names.push(name);
-            }
+                .and_then(|file| file.strip_suffix(".pub").or_else(|| file.strip_suffix(".key")));
+            names.extend(stem.and_then(|stem| KeyName::parse(stem).ok()));
         }
-        names.sort();
         names.iter().map(|name| self.public(name)).collect()
     }
 }
@@ -365,6 +371,20 @@ mod tests {
         let first = store.secret_or_create(&name(DEV_KEY), "").unwrap().id();
         assert_eq!(store.secret_or_create(&name(DEV_KEY), "").unwrap().id(), first);
         assert_eq!(store.list().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_key_whose_public_half_was_lost_is_still_shown() {
+        let home = tempfile::tempdir().unwrap();
+        let store = KeyStore::new(home.path());
+        let id = store.create(&name("a"), "").unwrap().id();
+        fs::remove_file(home.path().join("a.pub")).unwrap();
+        assert_eq!(store.public(&name("a")).unwrap().id, id);
+        assert_eq!(store.list().unwrap().len(), 1);
+        assert!(matches!(
+            store.public(&name("b")),
+            Err(KeyStoreError::Missing { .. })
+        ));
     }
 
     #[test]

@@ -1,3 +1,5 @@
+mod changes;
+
 use super::*;
 use crate::fixture::{NOW, Plugin, TOOL, dev_terms, key};
 use crate::grants::Grants;
@@ -499,99 +501,4 @@ fn loading_is_proportional_to_the_number_of_plugins() {
     let (few, many) = (time(20), time(400));
     // Ten times the slack, for a busy machine; a quadratic load would be four hundred times as long.
     assert!(many < few * 20 * 10, "20 plugins took {few:?}, 400 took {many:?}");
-}
-
-#[test]
-fn a_change_is_tried_without_touching_a_file() {
-    let (folder, sources) = set_of(&[Plugin::new("a", &["acme"]), Plugin::new("b", &["b"])]);
-    let old = folder.path().join("a-1.0.0.wasm");
-    let add = |plugin: Plugin| Some((folder.path().join("new.wasm"), plugin.package()));
-    let upgrade = Change {
-        add: add(Plugin {
-            version: "1.1.0",
-            ..Plugin::new("a", &["acme"])
-        }),
-        remove: vec![old],
-    };
-    assert_eq!(
-        order_of(&load_changed(&sources, &upgrade, &dev_terms()).unwrap()),
-        ["a@1.1.0", "b@1.0.0"]
-    );
-    let conflict = Change {
-        add: add(Plugin::new("c", &["acme"])),
-        remove: vec![],
-    };
-    assert_eq!(
-        codes(load_changed(&sources, &conflict, &dev_terms())),
-        ["namespace-conflict"]
-    );
-    assert_eq!(
-        order_of(&load_set(&sources, &dev_terms()).unwrap()),
-        ["a@1.0.0", "b@1.0.0"]
-    );
-}
-
-#[test]
-fn scanning_shows_what_is_installed_even_when_the_set_is_bad() {
-    let (folder, sources) = set_of(&[Plugin {
-        keys: &[],
-        ..Plugin::new("a", &["a"])
-    }]);
-    std::fs::write(folder.path().join("b.wasm"), b"x").unwrap();
-    let found = scan(&sources, MAX_PACKAGE);
-    let names: Vec<Option<&str>> = found
-        .iter()
-        .map(|found| found.manifest.as_ref().map(|manifest| manifest.name().as_str()))
-        .collect();
-    assert_eq!(names, [Some("a"), None]);
-}
-
-#[test]
-fn a_package_with_the_name_of_another_plugin_is_not_its_next_version() {
-    let real = Plugin {
-        permissions: &["kv:read"],
-        ..Plugin::new("text", &["acme"])
-    };
-    let impostor = Plugin {
-        version: "99.0.0",
-        permissions: &["kv:read"],
-        ..Plugin::new("text", &["evil"])
-    };
-    assert_eq!(codes(load(&[real.clone(), impostor])), ["duplicate-plugin"]);
-    let next = Plugin {
-        version: "2.0.0",
-        ..Plugin::new("text", &["acme", "acme.more"])
-    };
-    assert_eq!(codes(load(&[real, next])), [""; 0]);
-}
-
-#[test]
-fn a_pack_imports_the_log_and_nothing_that_takes_a_permission() {
-    let pack = |imports| Plugin {
-        provides: "\"pack\"",
-        exports: &["mizzen:plugin/pack@1.0.0"],
-        permissions: &["kv:read"],
-        imports,
-        ..Plugin::new("a", &["a"])
-    };
-    assert_eq!(
-        codes(load(&[pack(&[
-            "mizzen:plugin/log@1.0.0",
-            "wasi:io/streams@0.2.6"
-        ])])),
-        [""; 0]
-    );
-    assert_eq!(
-        codes(load(&[pack(&["mizzen:plugin/kv@1.0.0"])])),
-        ["import-not-permitted"]
-    );
-}
-
-#[test]
-fn a_folder_that_is_not_there_is_a_problem_of_the_set() {
-    let sources = Sources {
-        folders: vec!["no/such/folder".into()],
-        ..Sources::default()
-    };
-    assert_eq!(codes(load_set(&sources, &dev_terms())), ["unreadable"]);
 }

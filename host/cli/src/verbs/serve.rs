@@ -58,6 +58,7 @@ impl Serve {
             config: plugins,
             home: self.home,
             profile: settings.profile(),
+            sandbox: settings.sandbox(self.data.folder())?,
         };
         runtime.block_on(serve(address, self.data, settings, plugins))
     }
@@ -86,7 +87,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
             "the profile `cleared` needs authentication, and no API key exists; make one with `mizzen key api new --grant admin`"
         );
     }
-    plugins.start(data.folder(), &host, &store).await?;
+    plugins.start(&host, &store).await?;
     tokio::spawn(watch(plugins, Arc::clone(&host)));
     let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");

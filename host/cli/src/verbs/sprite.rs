@@ -2,11 +2,12 @@
 
 mod fingerprint;
 mod source;
+mod test;
 mod validate;
 
 use std::process::ExitCode;
 
-/// Check and fingerprint sprite files, JSON or YAML.
+/// Check, fingerprint and test sprite files, JSON or YAML.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sprite {
     #[command(subcommand)]
@@ -17,6 +18,7 @@ pub(crate) struct Sprite {
 enum Verb {
     Validate(validate::Validate),
     Fingerprint(fingerprint::Fingerprint),
+    Test(test::Test),
 }
 
 impl Sprite {
@@ -24,6 +26,7 @@ impl Sprite {
         match self.verb {
             Verb::Validate(verb) => verb.run(),
             Verb::Fingerprint(verb) => verb.run(),
+            Verb::Test(verb) => verb.run(),
         }
     }
 }

@@ -98,7 +98,9 @@ macro_rules! record {
                         ),
                     };
                 )*
-                reader.refuse_unknown(unknown, <Self as $crate::ir::record::Record>::FIELDS);
+                if !unknown.is_empty() {
+                    reader.refuse_unknown(unknown, <Self as $crate::ir::record::Record>::FIELDS);
+                }
                 Some($name { $($field: $field?,)* })
             }
 

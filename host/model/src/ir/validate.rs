@@ -5,7 +5,7 @@ use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::slug::{SlugError, validate_node_id, validate_pack_id, validate_rule_id};
 use super::{lint, version};
-use crate::json::{Json, Limits, Node, ParseError, Span, Tape, View, parse_lossy, position_of};
+use crate::json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.
@@ -47,7 +47,8 @@ pub struct Inspection {
 pub fn validate(text: &str) -> Vec<ValidationError> {
     let options = Options::default();
     match parse_lossy(text, options.json) {
-        Ok(tape) => check(&tape, options).errors,
+        // Only the errors leave this function, so the document may be hollow.
+        Ok(tape) => check(&tape, Reader::for_errors(options.errors), options).errors,
         Err(error) => vec![parse_failure(text, &error)],
     }
 }
@@ -70,7 +71,7 @@ pub fn inspect(text: &str, options: Options) -> Inspection {
 
 /// As [`inspect`], for a text that is already parsed (from JSON or YAML).
 pub fn inspect_tape(tape: &Tape<'_>, options: Options) -> Inspection {
-    let mut inspection = check(tape, options);
+    let mut inspection = check(tape, Reader::new(options.errors), options);
     if let Some(document) = &inspection.document {
         inspection.warnings = lint::lint(document, Some(tape.root()), options.warnings);
     }
@@ -106,9 +107,8 @@ pub fn parse_failure(text: &str, error: &ParseError) -> ValidationError {
     }
 }
 
-fn check(tape: &Tape<'_>, options: Options) -> Inspection {
+fn check<'t>(tape: &'t Tape<'t>, mut reader: Reader<'t>, options: Options) -> Inspection {
     let root = tape.root();
-    let mut reader = Reader::new(options.errors);
     let document = IRDocument::read(root, &mut reader);
     let (errors, dropped) = reader.finish();
     let Some(document) = document.filter(|_| errors.is_empty()) else {
@@ -118,27 +118,15 @@ fn check(tape: &Tape<'_>, options: Options) -> Inspection {
             ..Inspection::default()
         };
     };
+    // Ids and version come from the tape: the document may be hollow, and the tape knows the places.
     let mut slugs = Slugs {
-        root,
         errors: Vec::new(),
         limit: options.errors,
         dropped: 0,
     };
-    slugs.check(
-        "nodes",
-        document.nodes.iter().map(|node| node.id.as_str()),
-        validate_node_id,
-    );
-    slugs.check(
-        "rules",
-        document.rules.iter().map(|rule| rule.id.as_str()),
-        validate_rule_id,
-    );
-    slugs.check(
-        "governance",
-        document.governance.iter().map(|pack| pack.id.as_str()),
-        validate_pack_id,
-    );
+    slugs.check(root, "nodes", validate_node_id);
+    slugs.check(root, "rules", validate_rule_id);
+    slugs.check(root, "governance", validate_pack_id);
     if !slugs.errors.is_empty() {
         return Inspection {
             errors: slugs.errors,
@@ -146,8 +134,9 @@ fn check(tape: &Tape<'_>, options: Options) -> Inspection {
             ..Inspection::default()
         };
     }
-    if let Some(mut error) = version::check_version(&document.ir_version) {
-        error.span = member(root, "ir_version").map(Node::span);
+    let ir_version = member(root, "ir_version");
+    if let Some(mut error) = version::check_version(ir_version.map(text_of).unwrap_or_default()) {
+        error.span = ir_version.map(Node::span);
         return Inspection {
             errors: vec![error],
             ..Inspection::default()
@@ -159,29 +148,25 @@ fn check(tape: &Tape<'_>, options: Options) -> Inspection {
     }
 }
 
-struct Slugs<'t> {
-    root: Node<'t>,
+struct Slugs {
     errors: Vec<ValidationError>,
     limit: usize,
     dropped: usize,
 }
 
-impl Slugs<'_> {
-    fn check<'d>(
-        &mut self,
-        section: &str,
-        ids: impl Iterator<Item = &'d str>,
-        validate: fn(&str) -> Result<(), SlugError>,
-    ) {
-        // Walked along with the ids, so that a hundred thousand bad ones still cost one pass.
-        let mut nodes: Option<Vec<Option<Span>>> = None;
-        for (index, id) in ids.enumerate() {
+impl Slugs {
+    fn check(&mut self, root: Node<'_>, section: &str, validate: fn(&str) -> Result<(), SlugError>) {
+        let Some(View::Array(items)) = member(root, section).map(Node::view) else {
+            return;
+        };
+        for (index, item) in items.enumerate() {
+            let Some(node) = member(item, "id") else { continue };
+            let id = text_of(node);
             let Err(error) = validate(id) else { continue };
             if self.errors.len() >= self.limit {
                 self.dropped += 1;
                 continue;
             }
-            let spans = nodes.get_or_insert_with(|| id_spans(self.root, section));
             self.errors.push(ValidationError {
                 stage: Stage::Slug,
                 code: "slug_invalid",
@@ -189,17 +174,14 @@ impl Slugs<'_> {
                 expected: Cow::Borrowed("a slug matching ^[a-z0-9][a-z0-9_\\-.]{0,127}$"),
                 actual: Some(describe_text(id)),
                 hint: Cow::Owned(error.to_string()),
-                span: spans.get(index).copied().flatten(),
+                span: Some(node.span()),
             });
         }
     }
 }
 
-fn id_spans(root: Node<'_>, section: &str) -> Vec<Option<Span>> {
-    match member(root, section).map(Node::view) {
-        Some(View::Array(items)) => items.map(|item| member(item, "id").map(Node::span)).collect(),
-        _ => Vec::new(),
-    }
+fn text_of(node: Node<'_>) -> &str {
+    node.as_str().unwrap_or_default()
 }
 
 /// The member that counts: the last with this key.

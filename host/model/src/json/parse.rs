@@ -1,7 +1,8 @@
 //! The parser: strict RFC 8259, iterative, bounded.
 
+use super::failure::failure;
 use super::scan::{self, Fault};
-use super::{Entry, Kind, Span, Tape};
+use super::{Entry, Kind, ParseCode, ParseError, Span, Tape};
 
 /// How much input is read before it is refused. The defaults hold every honest document and keep a hostile one cheap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,91 +24,6 @@ impl Default for Limits {
             values: 8_000_000,
         }
     }
-}
-
-/// What kind of fault stopped the parser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParseCode {
-    /// The text is larger than [`Limits::bytes`].
-    TooLarge,
-    /// Nested deeper than [`Limits::depth`].
-    TooDeep,
-    /// More values than [`Limits::values`].
-    TooManyValues,
-    /// The bytes are not UTF-8.
-    InvalidUtf8,
-    /// A byte order mark stands before the text.
-    ByteOrderMark,
-    /// The text holds no value, or ends inside one.
-    UnexpectedEnd,
-    /// A character that cannot stand there.
-    UnexpectedCharacter,
-    /// Something follows the value.
-    TrailingData,
-    /// A key is missing or is not a string.
-    ExpectedKey,
-    /// A colon is missing after a key.
-    ExpectedColon,
-    /// A comma or the end of the container is missing.
-    ExpectedComma,
-    /// A comma with nothing after it.
-    TrailingComma,
-    /// A string has no closing quote.
-    UnterminatedString,
-    /// A control character stands unescaped in a string.
-    ControlCharacter,
-    /// An escape that JSON does not have.
-    InvalidEscape,
-    /// Half of a surrogate pair.
-    LoneSurrogate,
-    /// Something like a number that is not one.
-    InvalidNumber,
-    /// A number too large for a 64-bit float.
-    NumberOutOfRange,
-    /// `NaN`, `Infinity`: not JSON.
-    NotANumber,
-    /// The text is not YAML that this reader accepts.
-    InvalidYaml,
-}
-
-impl ParseCode {
-    /// The stable name for machines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ParseCode::TooLarge => "too_large",
-            ParseCode::TooDeep => "too_deep",
-            ParseCode::TooManyValues => "too_many_values",
-            ParseCode::InvalidUtf8 => "invalid_utf8",
-            ParseCode::ByteOrderMark => "byte_order_mark",
-            ParseCode::UnexpectedEnd => "unexpected_end",
-            ParseCode::UnexpectedCharacter => "unexpected_character",
-            ParseCode::TrailingData => "trailing_data",
-            ParseCode::ExpectedKey => "expected_key",
-            ParseCode::ExpectedColon => "expected_colon",
-            ParseCode::ExpectedComma => "expected_comma",
-            ParseCode::TrailingComma => "trailing_comma",
-            ParseCode::UnterminatedString => "unterminated_string",
-            ParseCode::ControlCharacter => "control_character",
-            ParseCode::InvalidEscape => "invalid_escape",
-            ParseCode::LoneSurrogate => "lone_surrogate",
-            ParseCode::InvalidNumber => "invalid_number",
-            ParseCode::NumberOutOfRange => "number_out_of_range",
-            ParseCode::NotANumber => "not_a_number",
-            ParseCode::InvalidYaml => "invalid_yaml",
-        }
-    }
-}
-
-/// Why a text was not read, and where it stopped.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message} at byte {}", span.start)]
-pub struct ParseError {
-    /// What kind of fault.
-    pub code: ParseCode,
-    /// The fault and what to do, without the place.
-    pub message: String,
-    /// The bytes it is about.
-    pub span: Span,
 }
 
 /// Reads one JSON value from bytes, which must be UTF-8.
@@ -181,38 +97,6 @@ pub(crate) fn check_size(length: usize, limits: Limits) -> Result<(), ParseError
         });
     }
     Ok(())
-}
-
-fn failure(code: ParseCode, start: usize, end: usize) -> ParseError {
-    let message = match code {
-        ParseCode::TooLarge => "the text is too large",
-        ParseCode::TooDeep => {
-            "arrays and objects are nested too deep: flatten the document or raise the limit"
-        }
-        ParseCode::TooManyValues => "the text holds too many values: split it or raise the limit",
-        ParseCode::InvalidUtf8 => "the bytes are not UTF-8: save the text as UTF-8",
-        ParseCode::ByteOrderMark => "a byte order mark stands before the text: save it without one",
-        ParseCode::UnexpectedEnd => "the text ends where a value is expected",
-        ParseCode::UnexpectedCharacter => "expected a value",
-        ParseCode::TrailingData => "expected the end of the text after the value",
-        ParseCode::ExpectedKey => "expected a key in double quotes",
-        ParseCode::ExpectedColon => "expected ':' after the key",
-        ParseCode::ExpectedComma => "expected ',' or the end of the array or object",
-        ParseCode::TrailingComma => "a comma must be followed by something: remove it",
-        ParseCode::UnterminatedString => "the string has no closing quote",
-        ParseCode::ControlCharacter => "a control character must be escaped in a string",
-        ParseCode::InvalidEscape => "not an escape that JSON knows: write '\\\\' for a backslash",
-        ParseCode::LoneSurrogate => "half of a surrogate pair is not a character: write both halves",
-        ParseCode::InvalidNumber => "not a number by the JSON grammar",
-        ParseCode::NumberOutOfRange => "the number is too large for a 64-bit float: write it as a string",
-        ParseCode::NotANumber => "JSON has no NaN and no Infinity: use null or a string",
-        ParseCode::InvalidYaml => "not YAML that can be read as JSON",
-    };
-    ParseError {
-        code,
-        message: message.to_owned(),
-        span: Span { start, end },
-    }
 }
 
 struct Open {
@@ -345,6 +229,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline]
     fn close(&mut self) {
         self.at += 1;
         let after = self.entries.len() as u32;
@@ -357,6 +242,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline]
     fn key(&mut self) -> Result<(), Fault> {
         match self.bytes.get(self.at) {
             Some(b'"') => self.string()?,
@@ -374,6 +260,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline]
     fn string(&mut self) -> Result<(), Fault> {
         let quote = self.at;
         let body = quote + 1;
@@ -486,6 +373,7 @@ impl Parser<'_> {
         })
     }
 
+    #[inline]
     fn push(&mut self, entry: Entry) -> Result<(), Fault> {
         if self.entries.len() >= self.limits.values {
             return Err(self.fault(ParseCode::TooManyValues));
@@ -494,6 +382,7 @@ impl Parser<'_> {
         Ok(())
     }
 
+    #[inline]
     fn skip_space(&mut self) {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
             self.at += 1;

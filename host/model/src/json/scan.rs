@@ -14,6 +14,7 @@ fn fault(code: ParseCode, start: usize, end: usize) -> Fault {
 }
 
 /// The first byte from `at` on that ends a plain run: a quote, a backslash, a control character, or the end of the text.
+#[inline]
 pub(super) fn end_of_run(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);

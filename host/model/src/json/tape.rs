@@ -69,6 +69,7 @@ impl<'s> Tape<'s> {
         self.source
     }
 
+    #[inline(always)]
     fn entry(&self, index: u32) -> Entry {
         const NOTHING: Entry = Entry {
             kind: Kind::Null,
@@ -80,6 +81,7 @@ impl<'s> Tape<'s> {
         self.entries.get(index as usize).copied().unwrap_or(NOTHING)
     }
 
+    #[inline(always)]
     fn text(&self, entry: Entry) -> &str {
         let range = entry.a as usize..entry.b as usize;
         match entry.kind {
@@ -90,6 +92,7 @@ impl<'s> Tape<'s> {
     }
 
     /// The entry that follows everything inside this one.
+    #[inline(always)]
     fn after(&self, index: u32) -> u32 {
         let entry = self.entry(index);
         match entry.kind {
@@ -127,6 +130,7 @@ pub enum View<'t> {
 
 impl<'t> Node<'t> {
     /// The value, for matching on.
+    #[inline(always)]
     pub fn view(self) -> View<'t> {
         let entry = self.tape.entry(self.index);
         match entry.kind {
@@ -150,6 +154,7 @@ impl<'t> Node<'t> {
     }
 
     /// Where the value stands in the source.
+    #[inline(always)]
     pub fn span(self) -> Span {
         let entry = self.tape.entry(self.index);
         Span {
@@ -164,7 +169,18 @@ impl<'t> Node<'t> {
         self.tape.source.get(span.start..span.end).unwrap_or_default()
     }
 
+    /// The text, if this is a string.
+    #[inline(always)]
+    pub fn as_str(self) -> Option<&'t str> {
+        let entry = self.tape.entry(self.index);
+        match entry.kind {
+            Kind::Text | Kind::TextDecoded | Kind::TextLossy => Some(self.tape.text(entry)),
+            _ => None,
+        }
+    }
+
     /// The first text in this value, keys included, that holds half a surrogate pair; only [`super::parse_lossy`] lets one pass.
+    #[inline(always)]
     pub fn first_lossy(self) -> Option<Node<'t>> {
         if !self.tape.lossy {
             return None;
@@ -255,6 +271,7 @@ pub struct Items<'t> {
 impl<'t> Iterator for Items<'t> {
     type Item = Node<'t>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Node<'t>> {
         self.left = self.left.checked_sub(1)?;
         let node = Node {
@@ -277,12 +294,29 @@ impl ExactSizeIterator for Items<'_> {}
 pub struct Member<'t> {
     /// The key, decoded.
     pub key: &'t str,
-    /// Where the key stands in the source.
-    pub key_span: Span,
-    /// Whether the key holds half a surrogate pair, see [`super::parse_lossy`].
-    pub lossy_key: bool,
     /// The value.
     pub value: Node<'t>,
+}
+
+impl Member<'_> {
+    /// Where the key stands in the source.
+    pub fn key_span(&self) -> Span {
+        let key = self.key_entry();
+        Span {
+            start: key.start as usize,
+            end: key.end as usize,
+        }
+    }
+
+    /// Whether the key holds half a surrogate pair, see [`super::parse_lossy`].
+    pub fn is_lossy_key(&self) -> bool {
+        self.key_entry().kind == Kind::TextLossy
+    }
+
+    /// A key stands right before its value.
+    fn key_entry(&self) -> Entry {
+        self.value.tape.entry(self.value.index.saturating_sub(1))
+    }
 }
 
 /// The members of an object as written.
@@ -296,6 +330,7 @@ pub struct Members<'t> {
 impl<'t> Iterator for Members<'t> {
     type Item = Member<'t>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Member<'t>> {
         self.left = self.left.checked_sub(1)?;
         let key = self.tape.entry(self.next);
@@ -305,12 +340,7 @@ impl<'t> Iterator for Members<'t> {
         };
         self.next = self.tape.after(value.index);
         Some(Member {
-            lossy_key: key.kind == Kind::TextLossy,
             key: self.tape.text(key),
-            key_span: Span {
-                start: key.start as usize,
-                end: key.end as usize,
-            },
             value,
         })
     }

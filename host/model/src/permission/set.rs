@@ -130,8 +130,8 @@ impl Effective {
         })
     }
 
-    /// Whether every layer allows the request, and one of the last `layers` — the operator's grants — names the host
-    /// without a glob, which a loopback, private or link-local address takes.
+    /// Whether every layer allows the request, and the operator's grant for it names the host without a glob. That is what
+    /// it takes to reach a loopback, private or link-local address.
     pub fn allows_by_name(&self, method: &str, target: &HostPort) -> bool {
         let granted = self.layers.get(1).is_some_and(|granted| {
             granted.of_kind(Kind::Net).iter().any(|permission| {

@@ -52,19 +52,17 @@ pub struct Stamp {
 }
 
 impl SpriteDraft {
-    /// Reads what a client sent: the table, then what the table cannot say.
+    /// Reads what a client sent, by the table. [`SpriteBody::structure`] says what is doubtful beyond it.
     ///
     /// # Errors
     /// Every problem, in table order.
     pub fn parse(document: &Json) -> Result<Self, Problems> {
-        let draft = read(&SPRITE_DRAFT, document, |fields| {
+        read(&SPRITE_DRAFT, document, |fields| {
             Some(SpriteDraft {
                 body: SpriteBody::build(fields)?,
                 metadata: SpriteMetadataDraft::build(fields.get("metadata")?)?,
             })
-        })?;
-        draft.body.structure().into_result()?;
-        Ok(draft)
+        })
     }
 
     /// The sprite: ids and times in place, fingerprint computed. The prompt must be dereferenced by now, because

@@ -176,13 +176,13 @@ fn equal_capabilities_are_refused_however_their_fields_are_ordered() {
 }
 
 #[test]
-fn two_capabilities_of_one_name_are_refused_in_a_draft() {
+fn two_capabilities_of_one_name_are_accepted_as_the_schema_accepts_them_and_reported() {
     let two =
         r#"[{"name":"n","description":"d","parameters":{}},{"name":"n","description":"e","parameters":{}}]"#;
     let document = with(&sprite(SOL_FORGE, "SOL-FORGE"), "/capabilities", Some(two));
-    let problems = SpriteDraft::parse(&document).unwrap_err();
+    let draft = SpriteDraft::parse(&document).unwrap();
     assert_eq!(
-        summary(&problems),
+        summary(&draft.body.structure()),
         [("/capabilities/1/name".to_owned(), "duplicate")]
     );
 }

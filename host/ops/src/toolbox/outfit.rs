@@ -17,8 +17,8 @@ const KV_QUOTA: usize = 16 << 20;
 /// Secrets by name, read from where the operator keeps them.
 pub type SecretValues = BTreeMap<String, Secret>;
 
-/// Makes the keys and values of a plugin.
-pub type OpenKv = dyn Fn(&PluginName) -> Arc<dyn KeyValue> + Send + Sync;
+/// Opens the keys and values that are kept under an owner.
+pub type OpenKv = dyn Fn(&str) -> Arc<dyn KeyValue> + Send + Sync;
 
 /// What the operator offers to plugins. Each plugin gets only what it may use.
 #[derive(Clone)]
@@ -63,6 +63,18 @@ pub enum OutfitError {
     },
 }
 
+/// Whose values these are: the plugin's first namespace and its name. A name alone is not enough: somebody else's plugin
+/// of the same name, installed later, must not find the values of the first. Nobody can claim a namespace that they may
+/// not sign for.
+fn owner(plugin: &VerifiedPlugin) -> String {
+    let namespace = plugin.manifest().namespaces().first();
+    format!(
+        "{}/{}",
+        namespace.map(ToString::to_string).unwrap_or_default(),
+        plugin.name()
+    )
+}
+
 impl Outfit {
     pub(super) fn services(
         &self,
@@ -79,7 +91,7 @@ impl Outfit {
                 .filter(allowed)
                 .filter_map(|n| Some((n.clone(), self.secrets.get(n)?.clone())))
                 .collect(),
-            kv: Some((self.kv)(plugin.name())),
+            kv: Some((self.kv)(&owner(plugin))),
             http: self.http.clone(),
             tools: Some(Arc::new(Nested {
                 toolbox: Arc::downgrade(toolbox),

@@ -34,18 +34,14 @@ pub fn query(name: &'static str, description: &'static str, schema: Value) -> Pa
 /// How many items, and from where.
 pub fn page() -> Vec<Parameter> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT});
-    let cursor = json!({"type": "string", "pattern": "^[0-9a-f]{48}$"});
+    let cursor = json!({"type": "string", "pattern": "^[0-9a-f]{32}$"});
     vec![
         query(
             "limit",
             "How many items a page holds at most. A page may hold fewer; it is the last one when it has no next_cursor.",
             limit,
         ),
-        query(
-            "cursor",
-            "next_cursor of the page before, with the same filter.",
-            cursor,
-        ),
+        query("cursor", "next_cursor of the page before.", cursor),
     ]
 }
 

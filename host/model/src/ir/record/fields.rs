@@ -36,9 +36,13 @@ impl Emit for String {
 
 impl Value for String {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
+        if let Some(text) = node.as_str() {
+            return match node.first_lossy() {
+                None => Some(reader.text(text)),
+                Some(_) => refuse_lossy(node, reader),
+            };
+        }
         match node.view() {
-            View::String(_) if node.first_lossy().is_some() => refuse_lossy(node, reader),
-            View::String(text) => Some(text.to_owned()),
             View::Null => reader.refuse(
                 node,
                 "string_type",
@@ -188,7 +192,7 @@ impl Value for StringMap {
         // The last of a repeated key counts, at the place of the first; only that one is checked.
         let mut chosen = IndexMap::with_capacity(members.len());
         for member in members {
-            if member.lossy_key {
+            if member.is_lossy_key() {
                 return refuse_lossy(node, reader);
             }
             chosen.insert(member.key, member);
@@ -222,10 +226,7 @@ impl Value for Object {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         match node.view() {
             View::Object(_) if node.first_lossy().is_some() => refuse_lossy(node, reader),
-            View::Object(_) => match node.to_json() {
-                Json::Object(object) => Some(object),
-                _ => None,
-            },
+            View::Object(_) => Some(reader.payload(node)),
             _ => reader.refuse(
                 node,
                 "dict_type",

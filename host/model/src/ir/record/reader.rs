@@ -2,7 +2,7 @@
 
 use super::Value;
 use crate::ir::error::{Stage, ValidationError, describe};
-use crate::json::{Member, Members, Node, Span, View, escape_token};
+use crate::json::{Json, Member, Members, Node, Object, Span, View, escape_token};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -20,6 +20,14 @@ pub struct Reader<'t> {
     errors: Vec<ValidationError>,
     limit: usize,
     dropped: usize,
+    keep: Keep,
+}
+
+/// What becomes of what is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Records,
+    Errors,
 }
 
 impl<'t> Reader<'t> {
@@ -30,6 +38,36 @@ impl<'t> Reader<'t> {
             errors: Vec::new(),
             limit,
             dropped: 0,
+            keep: Keep::Records,
+        }
+    }
+
+    /// A reader for callers that want the errors only: texts and payloads are checked and not copied, so what it reads is hollow
+    /// and must be thrown away.
+    pub fn for_errors(limit: usize) -> Self {
+        Reader {
+            keep: Keep::Errors,
+            ..Reader::new(limit)
+        }
+    }
+
+    /// A text of the document, to keep.
+    #[inline]
+    pub fn text(&self, text: &str) -> String {
+        match self.keep {
+            Keep::Records => text.to_owned(),
+            Keep::Errors => String::new(),
+        }
+    }
+
+    /// A free-form payload of the document, to keep.
+    pub fn payload(&self, node: Node<'t>) -> Object {
+        match (self.keep, node.view()) {
+            (Keep::Records, View::Object(_)) => match node.to_json() {
+                Json::Object(object) => object,
+                _ => Object::new(),
+            },
+            _ => Object::new(),
         }
     }
 
@@ -39,6 +77,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the value of a member.
+    #[inline]
     pub fn member<T: Value>(&mut self, member: Member<'t>) -> Option<T> {
         self.path.push(Step::Key(member.key));
         let value = T::read(member.value, self);
@@ -47,6 +86,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads an element of an array.
+    #[inline]
     pub fn item<T: Value>(&mut self, index: usize, node: Node<'t>) -> Option<T> {
         self.path.push(Step::Index(index));
         let value = T::read(node, self);
@@ -55,6 +95,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The members of an object, or an error that a record was expected.
+    #[inline]
     pub fn members(&mut self, node: Node<'t>, name: &'static str) -> Option<Members<'t>> {
         match node.view() {
             View::Object(members) => Some(members),
@@ -154,7 +195,7 @@ impl<'t> Reader<'t> {
                 expected: Cow::Borrowed("no such field"),
                 actual: Some(describe(member.value)),
                 hint: Cow::Owned(hint),
-                span: Some(member.key_span),
+                span: Some(member.key_span()),
             });
         }
     }

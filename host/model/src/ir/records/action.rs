@@ -2,7 +2,7 @@
 
 use crate::ir::duration::Duration;
 use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, nearest, record};
-use crate::json::{Integer, Json, Node, Object, View};
+use crate::json::{Integer, Json, Node, Object};
 
 record! {
     /// Go to a node.
@@ -98,8 +98,8 @@ pub enum Action {
     Assert(AssertAction),
     /// `retract`
     Retract(RetractAction),
-    /// `interrupt`
-    Interrupt(InterruptAction),
+    /// `interrupt`; boxed, because it is three times as large as the others and much rarer.
+    Interrupt(Box<InterruptAction>),
 }
 
 impl Action {
@@ -153,10 +153,7 @@ impl Value for Action {
             );
             return reader.refuse(node, "union_tag_not_found", "an action with a `kind`", hint);
         };
-        let tag = match kind.value.view() {
-            View::String(text) => text,
-            _ => "",
-        };
+        let tag = kind.value.as_str().unwrap_or_default();
         match tag {
             "goto" => GotoAction::read(node, reader).map(Action::Goto),
             "halt" => HaltAction::read(node, reader).map(Action::Halt),
@@ -164,7 +161,9 @@ impl Value for Action {
             "retry" => RetryAction::read(node, reader).map(Action::Retry),
             "assert" => AssertAction::read(node, reader).map(Action::Assert),
             "retract" => RetractAction::read(node, reader).map(Action::Retract),
-            "interrupt" => InterruptAction::read(node, reader).map(Action::Interrupt),
+            "interrupt" => InterruptAction::read(node, reader)
+                .map(Box::new)
+                .map(Action::Interrupt),
             _ => {
                 let hint = match nearest(tag, Action::KINDS) {
                     Some(name) => format!("did you mean kind `{name}`?"),

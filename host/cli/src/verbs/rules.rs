@@ -1,0 +1,91 @@
+//! `mizzen rules …`: for authors of rule files and `when` strings.
+
+mod check;
+mod run;
+
+use anyhow::Context as _;
+use mizzen_rules::{Program, RuleError};
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Checks and runs rule files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rules {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Reads a rule file and says what is wrong with it, where, and what to write instead.
+    Check(check::Check),
+    /// Runs a rule file over facts and says which rules fired on which of them.
+    Run(run::Run),
+}
+
+impl Rules {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.verb {
+            Verb::Check(verb) => verb.run(),
+            Verb::Run(verb) => verb.run(),
+        }
+    }
+}
+
+/// Files are read whole, so they have a limit.
+const FILE_BYTES: u64 = 16 * 1024 * 1024;
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let name = path.display();
+    let mut text = String::new();
+    let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
+    file.take(FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read {name} as text"))?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > FILE_BYTES {
+        anyhow::bail!("{name} is larger than {FILE_BYTES} bytes");
+    }
+    Ok(text)
+}
+
+fn parse(path: &Path) -> anyhow::Result<Result<Program, (String, RuleError)>> {
+    let text = read(path)?;
+    Ok(Program::parse(&text).map_err(|error| (text, error)))
+}
+
+fn error_json(path: &Path, error: &RuleError) -> Value {
+    json!({
+        "file": path.display().to_string(),
+        "line": error.start.line,
+        "column": error.start.column,
+        "end_line": error.end.line,
+        "end_column": error.end.column,
+        "message": error.message,
+        "hint": error.hint,
+    })
+}
+
+/// Shows the error with the line it is about.
+fn print_error(path: &Path, text: &str, error: &RuleError) {
+    eprintln!("error: {}", error.message);
+    eprintln!(
+        "  --> {}:{}:{}",
+        path.display(),
+        error.start.line,
+        error.start.column
+    );
+    let line = usize::try_from(error.start.line).unwrap_or(1).saturating_sub(1);
+    let shown: String = text
+        .lines()
+        .nth(line)
+        .unwrap_or_default()
+        .chars()
+        .take(160)
+        .collect();
+    eprintln!("   | {shown}");
+    if let Some(hint) = &error.hint {
+        eprintln!("  hint: {hint}");
+    }
+}

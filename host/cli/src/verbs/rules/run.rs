@@ -1,0 +1,150 @@
+//! `mizzen rules run FILE --facts FACTS.json`.
+
+use crate::output;
+use anyhow::Context as _;
+use mizzen_rules::json::{fact_to_json, facts};
+use mizzen_rules::{Budget, Explanation, Program, Report, RunError, Session};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Example:
+  echo '{\"severity\": 5}' > facts.json
+  mizzen rules run rules.clp --facts facts.json --trace
+
+The facts are an array, each \"(severity 5)\", {\"name\": \"severity\", \"fields\": [5]} or {\"template\": \"step\",
+\"slots\": {…}}; or an object, a state, whose fields become the facts (field value).
+Exits 0 when the rules ran, 1 when the file or the facts are refused, a budget is spent or a test has no value.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Run {
+    /// The rule file: deftemplate, deffacts and defrule.
+    file: PathBuf,
+    /// A JSON file with the facts.
+    #[arg(long, value_name = "FACTS.json")]
+    facts: Option<PathBuf>,
+    /// Say of every rule on which facts it fired, or why it did not.
+    #[arg(long)]
+    trace: bool,
+    /// The budget of match operations.
+    #[arg(long, default_value_t = Budget::default().operations)]
+    operations: u64,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let program = match super::parse(&self.file)? {
+            Ok(program) => program,
+            Err((text, error)) => {
+                if self.json {
+                    output::json(&json!({"ok": false, "error": super::error_json(&self.file, &error)}))?;
+                } else {
+                    super::print_error(&self.file, &text, &error);
+                }
+                return Ok(ExitCode::from(output::EXIT_REFUSED));
+            }
+        };
+        let given = match &self.facts {
+            Some(path) => {
+                let document: Value = serde_json::from_str(&super::read(path)?)
+                    .with_context(|| format!("the facts {} are not JSON", path.display()))?;
+                facts(&document, &program)
+                    .map_err(anyhow::Error::msg)
+                    .with_context(|| format!("the facts {} do not fit", path.display()))?
+            }
+            None => Vec::new(),
+        };
+        match self.evaluate(&program, given) {
+            Ok((report, why)) => self.report(&report, &why),
+            Err(error) => {
+                if self.json {
+                    output::json(&json!({"ok": false, "error": {"message": error.to_string()}}))?;
+                } else {
+                    eprintln!("error: {error}");
+                }
+                Ok(ExitCode::from(output::EXIT_REFUSED))
+            }
+        }
+    }
+
+    fn evaluate(
+        &self,
+        program: &Program,
+        given: Vec<mizzen_rules::Fact>,
+    ) -> Result<(Report, Vec<Explanation>), RunError> {
+        let budget = Budget {
+            operations: self.operations,
+            ..Budget::default()
+        };
+        let mut session = Session::new(program, budget)?;
+        for fact in given {
+            session.assert(fact)?;
+        }
+        if self.trace {
+            session.run_explained()
+        } else {
+            Ok((session.run()?, Vec::new()))
+        }
+    }
+
+    fn report(&self, report: &Report, why: &[Explanation]) -> anyhow::Result<ExitCode> {
+        if self.json {
+            let fired: Vec<_> = report
+                .firings
+                .iter()
+                .map(|firing| {
+                    json!({
+                        "rule": firing.rule,
+                        "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+                        "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+                        "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
+                    })
+                })
+                .collect();
+            let mut document = json!({
+                "ok": report.errors.is_empty(),
+                "fired": fired,
+                "facts": report.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+                "errors": report.errors,
+                "operations": report.operations,
+            });
+            if self.trace
+                && let Some(document) = document.as_object_mut()
+            {
+                let reasons: Vec<_> = why
+                    .iter()
+                    .map(|why| json!({"rule": why.rule, "reasons": why.reasons}))
+                    .collect();
+                document.insert("not_fired".to_owned(), Value::Array(reasons));
+            }
+            output::json(&document)?;
+        } else {
+            if self.trace {
+                for firing in &report.firings {
+                    println!("fired {firing}");
+                }
+                for why in why {
+                    println!("did not fire: {}: {}", why.rule, why.reasons.join("; or "));
+                }
+                println!("{} match operations", report.operations);
+            } else {
+                for (_, fact) in report.firings.iter().flat_map(|firing| &firing.asserted) {
+                    println!("{fact}");
+                }
+            }
+            for error in &report.errors {
+                eprintln!("error: {error}");
+            }
+        }
+        Ok(if report.errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(output::EXIT_REFUSED)
+        })
+    }
+}

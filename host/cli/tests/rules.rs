@@ -1,0 +1,122 @@
+//! `mizzen rules check|run`, as a person runs it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+
+fn check(verb: &str, rules: &str, facts: &str, arguments: &[&str], code: i32, stdout: &str, stderr: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rules.clp"), rules).unwrap();
+    std::fs::write(folder.path().join("facts.json"), facts).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mizzen"));
+    command
+        .current_dir(folder.path())
+        .args(["rules", verb, "rules.clp"])
+        .args(arguments);
+    if verb == "run" {
+        command.args(["--facts", "facts.json"]);
+    }
+    let output = command.output().unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(output.status.code(), Some(code), "{rules}\n{out}\n{err}");
+    assert!(out.contains(stdout), "{rules}\n{out}");
+    assert!(err.contains(stderr), "{rules}\n{err}");
+}
+
+const SEED: &str = "(defrule escalate (severity ?s&:(>= ?s 4)) => (assert (escalated ?s)))";
+
+#[test]
+fn rules_run_over_a_state_and_over_facts() {
+    check("run", SEED, r#"{"severity": 5}"#, &[], 0, "(escalated 5)\n", "");
+    check(
+        "run",
+        SEED,
+        r#"["(severity 5)"]"#,
+        &["--trace"],
+        0,
+        "fired escalate on f-1 (severity 5); asserted f-2 (escalated 5)",
+        "",
+    );
+    check(
+        "run",
+        SEED,
+        r#"[{"name": "severity", "fields": [5]}]"#,
+        &["--json"],
+        0,
+        "\"rule\": \"escalate\"",
+        "",
+    );
+    check(
+        "run",
+        SEED,
+        r#"{"severity": 3}"#,
+        &["--trace"],
+        0,
+        "did not fire: escalate: no fact matches (severity",
+        "",
+    );
+    check(
+        "run",
+        SEED,
+        r#"{"severity": 3}"#,
+        &["--trace", "--json"],
+        0,
+        "\"not_fired\"",
+        "",
+    );
+}
+
+#[test]
+fn what_cannot_run_exits_one_and_says_why() {
+    check(
+        "run",
+        SEED,
+        r#"{"severity": "high"}"#,
+        &[],
+        1,
+        "",
+        "`>=` takes numbers",
+    );
+    check("run", SEED, "[1]", &[], 1, "", "a fact is a text or an object");
+    check("run", SEED, "{", &[], 1, "", "not JSON");
+    check(
+        "run",
+        "(defrule r (n ?x) => (assert (n (+ ?x 1))))",
+        r#"{"n": 1}"#,
+        &[],
+        1,
+        "",
+        "budget of 64",
+    );
+    check(
+        "run",
+        SEED,
+        r#"{"severity": 5}"#,
+        &["--operations", "1"],
+        1,
+        "",
+        "budget of 1 match operations",
+    );
+    check("check", SEED, "", &[], 0, "1 rules", "");
+    check(
+        "check",
+        "(defrule r (attempts < 3) =>)",
+        "",
+        &[],
+        1,
+        "",
+        "(attempts ?v&:(< ?v 3))",
+    );
+    check(
+        "check",
+        "(defrule r\n (a) => (printout t x))",
+        "",
+        &["--json"],
+        1,
+        "\"line\": 2",
+        "",
+    );
+}

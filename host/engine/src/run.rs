@@ -1,0 +1,445 @@
+//! One execution of a plan, as a state machine: events go in, commands come out, nothing else happens.
+//!
+//! Time, ids, calls and people are outside. The same plan, start and events give the same run, so a run that was
+//! interrupted is made again by giving it the events that were recorded; [`Run::pending`] then says what was under way.
+//!
+//! ```text
+//! rules → before gates → each step { gates_before → input map → schema → call → output map → gates_after → step-scoped gates }
+//!       → after gates;   a failed step → on_error gates → next step, or the end (D4, D21)
+//! ```
+//!
+//! To add a checkpoint: a variant of `Place` in `run/place.rs`, and where it leads in `Run::passed`.
+
+mod gates;
+mod place;
+mod rules;
+mod steps;
+
+pub use place::GateQuestion;
+
+use crate::plan::Plan;
+use mizzen_model::execution::{
+    Approval, ChainExecutionResult, EscalationAnswer, ExecutionError, ExecutionStatus, StepExecution,
+    StepStatus,
+};
+use mizzen_model::id::ExecutionId;
+use mizzen_model::rule::Hook;
+use mizzen_model::timestamp::Timestamp;
+use place::{At, Place};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How large a mapped input or output may become, in bytes of JSON text; a tool's own limits are lower.
+const MAP_LIMIT: usize = 8 << 20;
+
+/// What a run begins with.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The execution's id.
+    pub execution_id: ExecutionId,
+    /// The input.
+    pub input: Value,
+    /// Now, in milliseconds since 1970.
+    pub now_ms: u64,
+}
+
+/// Something that happened outside. What no longer matters is ignored, so that events may come late or twice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A call ended.
+    CallEnded {
+        /// The step's order.
+        order: u32,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// The response, or why there is none.
+        result: Result<Value, CallFailure>,
+    },
+    /// The gate agent answered.
+    GateAnswered {
+        /// The question's number, from its command.
+        question: u32,
+        /// Nothing against it, or the reason of the veto. No answer is a veto.
+        answer: Result<(), String>,
+    },
+    /// A person answered.
+    Decided {
+        /// The escalation that is meant.
+        escalation_id: String,
+        /// The decision.
+        decision: Approval,
+        /// Why.
+        reason: String,
+    },
+    /// A time that was asked for has come, or any other moment.
+    Tick,
+    /// Somebody wants the run to end.
+    Cancel {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a call has no response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFailure {
+    /// A stable code.
+    pub code: String,
+    /// What happened.
+    pub message: String,
+    /// Whether the same call may succeed later.
+    pub transient: Transient,
+}
+
+/// Whether a failure may pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transient {
+    /// It may: unavailable, trapped, out of time.
+    Yes,
+    /// It will not: the input does not fit, or it is denied.
+    No,
+}
+
+/// Something to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Make a step's call. The plan has it.
+    Call {
+        /// The step's order.
+        order: u32,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// The mapped input.
+        input: Value,
+        /// When to stop it, in milliseconds since 1970.
+        deadline_ms: u64,
+    },
+    /// Ask the gate agent. The plan has the call.
+    AskGate(GateQuestion),
+    /// Stop whatever call is under way.
+    StopCalls,
+    /// Give a [`Event::Tick`] at this time.
+    WakeAt {
+        /// In milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// Deliver a hook, after what was decided is durable.
+    Notify {
+        /// The rule that matched.
+        rule_id: String,
+        /// Where to.
+        hook: Hook,
+    },
+    /// The run waits for a person.
+    Escalated {
+        /// What an answer must name.
+        escalation_id: String,
+    },
+    /// Nothing more will happen.
+    Finished {
+        /// How it ended.
+        status: ExecutionStatus,
+    },
+}
+
+/// One execution.
+#[derive(Debug)]
+pub struct Run<C> {
+    plan: Arc<Plan<C>>,
+    result: ChainExecutionResult,
+    input: Value,
+    /// Mapped outputs by order.
+    outputs: Vec<Option<Value>>,
+    /// The variable `steps` of conditions.
+    steps: Value,
+    at: At,
+    started_ms: u64,
+    deadline_ms: u64,
+    questions: u32,
+    /// What was commanded last and has not been answered.
+    pending: Vec<Command>,
+}
+
+impl<C> Run<C> {
+    /// Begins a run: rules and gates are evaluated until something must happen outside.
+    pub fn start(plan: Arc<Plan<C>>, start: Start) -> (Self, Vec<Command>) {
+        let steps = plan.steps.iter().zip(0u32..).map(|(step, order)| StepExecution {
+            order,
+            sprite_id: step.sprite_id,
+            action: step.action.clone(),
+            status: StepStatus::Pending,
+            output: None,
+            error: None,
+            input: None,
+            started_at: None,
+            duration_ms: None,
+            attempts: 0,
+        });
+        let result = ChainExecutionResult {
+            execution_id: start.execution_id,
+            council_id: plan.council_id,
+            chain_id: plan.chain_id,
+            status: ExecutionStatus::Running,
+            started_at: Timestamp::from_unix_ms(start.now_ms),
+            completed_at: None,
+            duration_ms: None,
+            steps: steps.collect(),
+            gates: Vec::new(),
+            rules: Vec::new(),
+            error: None,
+            escalation: None,
+        };
+        let mut run = Self {
+            outputs: vec![None; plan.steps.len()],
+            steps: Value::Array(Vec::new()),
+            deadline_ms: start.now_ms.saturating_add(plan.timeout_ms),
+            plan,
+            result,
+            input: start.input,
+            at: At::Moving(Place::Before, 0),
+            started_ms: start.now_ms,
+            questions: 0,
+            pending: Vec::new(),
+        };
+        for step in 0..run.result.steps.len() {
+            run.describe_step(u32::try_from(step).unwrap_or(u32::MAX));
+        }
+        let mut commands = Vec::new();
+        run.judge_rules(start.now_ms, &mut commands);
+        run.advance(start.now_ms, &mut commands);
+        run.remember(&commands);
+        (run, commands)
+    }
+
+    /// Takes in what happened and says what to do.
+    pub fn handle(&mut self, event: Event, now_ms: u64) -> Vec<Command> {
+        let mut commands = Vec::new();
+        if self.result.status.is_final() {
+            return commands;
+        }
+        // What arrives after the chain's time is too late, whatever it says; only a person's stop is heard.
+        if self.is_out_of_time(now_ms) && !matches!(event, Event::Cancel { .. }) {
+            self.time_up(now_ms, &mut commands);
+        } else {
+            self.take(event, now_ms, &mut commands);
+            self.advance(now_ms, &mut commands);
+        }
+        self.remember(&commands);
+        commands
+    }
+
+    /// The result, or how far the run has come.
+    pub fn result(&self) -> &ChainExecutionResult {
+        &self.result
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Arc<Plan<C>> {
+        &self.plan
+    }
+
+    /// What was commanded and has not been answered: what an interrupted run has in doubt.
+    pub fn pending(&self) -> &[Command] {
+        &self.pending
+    }
+
+    /// When the run must be given a [`Event::Tick`] at the latest; none while it waits for a person, or has ended.
+    pub fn wake_at_ms(&self) -> Option<u64> {
+        match &self.at {
+            At::Done | At::Approval { .. } => None,
+            At::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
+            At::Moving(..) | At::Asking { .. } => Some(self.deadline_ms),
+            At::Calling { deadline_ms, .. } => Some(*deadline_ms),
+        }
+    }
+
+    fn take(&mut self, event: Event, now_ms: u64, commands: &mut Vec<Command>) {
+        match event {
+            Event::CallEnded {
+                order,
+                attempt,
+                result,
+            } => self.call_ended(order, attempt, result, now_ms, commands),
+            Event::GateAnswered { question, answer } => {
+                self.gate_answered(question, answer, now_ms, commands)
+            }
+            Event::Decided {
+                escalation_id,
+                decision,
+                reason,
+            } => {
+                self.decided(&escalation_id, decision, reason, now_ms, commands);
+            }
+            Event::Tick => self.tick(now_ms, commands),
+            Event::Cancel { reason } => {
+                let error = ExecutionError {
+                    code: "CANCELLED".to_owned(),
+                    message: reason,
+                    step: self.at.order(),
+                };
+                self.finish(ExecutionStatus::Cancelled, Some(error), now_ms, commands);
+            }
+        }
+    }
+
+    fn decided(
+        &mut self,
+        id: &str,
+        decision: Approval,
+        reason: String,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let At::Approval { since_ms } = self.at else {
+            return;
+        };
+        let Some(escalation) = self
+            .result
+            .escalation
+            .as_mut()
+            .filter(|found| found.escalation_id == id)
+        else {
+            return;
+        };
+        let answered_at = Timestamp::from_unix_ms(now_ms);
+        escalation.answer = Some(EscalationAnswer {
+            decision,
+            reason: reason.clone(),
+            answered_at,
+        });
+        match decision {
+            Approval::Approve => {
+                // Waiting for a person does not use up the chain's time (D6).
+                self.deadline_ms = self.deadline_ms.saturating_add(now_ms.saturating_sub(since_ms));
+                self.result.status = ExecutionStatus::Running;
+                self.at = At::Moving(Place::Before, 0);
+            }
+            Approval::Deny => {
+                let error = ExecutionError {
+                    code: "ESCALATION_DENIED".to_owned(),
+                    message: reason,
+                    step: None,
+                };
+                self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
+            }
+        }
+    }
+
+    fn is_out_of_time(&self, now_ms: u64) -> bool {
+        !matches!(self.at, At::Done | At::Approval { .. }) && now_ms >= self.deadline_ms
+    }
+
+    fn time_up(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        let place = match self.at.order() {
+            Some(order) => format!("step {order}"),
+            None => "a gate".to_owned(),
+        };
+        let message = format!(
+            "the chain's timeout of {} ms was up in {place}",
+            self.plan.timeout_ms
+        );
+        let error = ExecutionError {
+            code: "TIMEOUT".to_owned(),
+            message,
+            step: self.at.order(),
+        };
+        self.finish(ExecutionStatus::Failed, Some(error), now_ms, commands);
+    }
+
+    /// Evaluates what needs nothing from outside. Every round passes a gate or a step, so there is an end.
+    fn advance(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        while let At::Moving(place, index) = self.at {
+            if self.gates_at(place).get(index).is_some() {
+                self.judge_gate(place, index, now_ms, commands);
+            } else {
+                self.passed(place, now_ms, commands);
+            }
+        }
+    }
+
+    /// Every gate of a place has allowed: where the run goes on.
+    fn passed(&mut self, place: Place, now_ms: u64, commands: &mut Vec<Command>) {
+        match place {
+            Place::Before => self.begin_step(0),
+            Place::StepBefore(order) => self.call_step(order, now_ms, commands),
+            Place::StepAfter(order) => self.at = At::Moving(Place::EachStep(order), 0),
+            Place::EachStep(order) => self.begin_step(order.saturating_add(1)),
+            Place::OnError(order) if self.ends_the_chain(order) => self.fail(order, now_ms, commands),
+            Place::OnError(order) => self.begin_step(order.saturating_add(1)),
+            Place::After => self.finish(ExecutionStatus::Completed, None, now_ms, commands),
+        }
+    }
+
+    fn begin_step(&mut self, order: u32) {
+        let place = if (order as usize) < self.plan.steps.len() {
+            Place::StepBefore(order)
+        } else {
+            Place::After
+        };
+        self.at = At::Moving(place, 0);
+    }
+
+    fn finish(
+        &mut self,
+        status: ExecutionStatus,
+        error: Option<ExecutionError>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.at.is_outside() {
+            commands.push(Command::StopCalls);
+        }
+        for step in &mut self.result.steps {
+            match step.status {
+                StepStatus::Pending => step.status = StepStatus::Skipped,
+                StepStatus::Running => {
+                    step.status = StepStatus::Failed;
+                    step.error = error.clone();
+                    let begun = step
+                        .started_at
+                        .as_ref()
+                        .map_or(0, |at| u64::try_from(at.unix_ms()).unwrap_or(0));
+                    step.duration_ms = Some(now_ms.saturating_sub(begun));
+                }
+                StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {}
+            }
+        }
+        self.at = At::Done;
+        self.result.status = status;
+        self.result.error = error;
+        self.result.completed_at = Some(Timestamp::from_unix_ms(now_ms));
+        self.result.duration_ms = Some(now_ms.saturating_sub(self.started_ms));
+        commands.push(Command::Finished { status });
+    }
+
+    fn remember(&mut self, commands: &[Command]) {
+        let outside = commands
+            .iter()
+            .filter(|command| matches!(command, Command::Call { .. } | Command::AskGate(_)));
+        let outside: Vec<Command> = outside.cloned().collect();
+        if !outside.is_empty() || !self.at.is_outside() {
+            self.pending = outside;
+        }
+    }
+
+    /// Brings the variable `steps` up to date with one step: what conditions can say about it. One step at a time, because
+    /// copying every output at every step would be quadratic.
+    fn describe_step(&mut self, order: u32) {
+        let Some(step) = self.result.steps.get(order as usize) else {
+            return;
+        };
+        let mut described = json!({
+            "order": step.order, "action": step.action, "sprite_id": step.sprite_id.to_string(),
+            "status": step.status.as_str(), "attempts": step.attempts,
+        });
+        if let (Value::Object(members), Some(output)) = (&mut described, &step.output) {
+            members.insert("output".to_owned(), output.clone());
+        }
+        if let Value::Array(steps) = &mut self.steps {
+            match steps.get_mut(order as usize) {
+                Some(place) => *place = described,
+                None => steps.push(described),
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Gates: the condition, then the gate agent, which can only narrow (D2, D3).
+
+use super::place::{At, GateQuestion, Place};
+use super::{Command, Run};
+use crate::condition::{Context, Fuel, Variable};
+use crate::plan::PlannedGate;
+use mizzen_model::execution::{ExecutionError, ExecutionStatus, GateDecision, GateEvaluation};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl<C> Run<C> {
+    pub(super) fn gates_at(&self, place: Place) -> &[PlannedGate] {
+        let step = |order: u32| self.plan.steps.get(order as usize);
+        match place {
+            Place::Before => &self.plan.before,
+            Place::After => &self.plan.after,
+            Place::EachStep(_) => &self.plan.each_step,
+            Place::OnError(_) => &self.plan.on_error,
+            Place::StepBefore(order) => step(order).map_or(&[], |step| &step.gates_before),
+            Place::StepAfter(order) => step(order).map_or(&[], |step| &step.gates_after),
+        }
+    }
+
+    /// What `output` means at a place: the step's, or after the chain that of the last step that has one.
+    fn output_at(&self, place: Place) -> Option<&Value> {
+        match place {
+            Place::Before | Place::StepBefore(_) | Place::OnError(_) => None,
+            Place::StepAfter(order) | Place::EachStep(order) => self.outputs.get(order as usize)?.as_ref(),
+            Place::After => self.outputs.iter().rev().flatten().next(),
+        }
+    }
+
+    fn error_at(&self, place: Place) -> Option<Value> {
+        let Place::OnError(order) = place else { return None };
+        let error = self.result.steps.get(order as usize)?.error.as_ref()?;
+        Some(json!({"code": error.code, "message": error.message, "step": order}))
+    }
+
+    pub(super) fn judge_gate(
+        &mut self,
+        place: Place,
+        index: usize,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let plan = Arc::clone(&self.plan);
+        let error = self.error_at(place);
+        let answer = {
+            let Some(gate) = self.gates_at(place).get(index) else {
+                return;
+            };
+            let mut context = Context::new()
+                .with(Variable::Input, &self.input)
+                .with(Variable::Steps, &self.steps)
+                .with(Variable::Chain, &plan.chain)
+                .with(Variable::Council, &plan.council);
+            if let Some(output) = self.output_at(place) {
+                context = context.with(Variable::Output, output);
+            }
+            if let Some(error) = &error {
+                context = context.with(Variable::Error, error);
+            }
+            gate.condition.evaluate(&context, &mut Fuel::new(Fuel::DEFAULT))
+        };
+        match answer {
+            Ok(false) => self.decide(
+                place,
+                index,
+                Err("the condition is false".to_owned()),
+                now_ms,
+                commands,
+            ),
+            Err(error) => {
+                // Fails closed: a gate that cannot answer has not allowed (D2).
+                let reason = format!("the condition has no answer: {error}");
+                self.decide(place, index, Err(reason), now_ms, commands);
+            }
+            Ok(true) => match &plan.gate_agent {
+                None => self.decide(place, index, Ok("the condition is true"), now_ms, commands),
+                Some(Err(refusal)) => {
+                    let reason = format!("the gate agent cannot be asked: {}", refusal.message);
+                    self.decide(place, index, Err(reason), now_ms, commands);
+                }
+                Some(Ok(_)) => self.ask(place, index, error, commands),
+            },
+        }
+    }
+
+    fn ask(&mut self, place: Place, index: usize, error: Option<Value>, commands: &mut Vec<Command>) {
+        let question = self.questions.saturating_add(1);
+        let Some(gate) = self.gates_at(place).get(index) else {
+            return;
+        };
+        let mut input = json!({
+            "position": gate.position.as_str(), "condition": gate.condition.text(), "input": self.input,
+            "steps": self.steps,
+        });
+        if let Value::Object(members) = &mut input {
+            members.extend(
+                self.output_at(place)
+                    .map(|output| ("output".to_owned(), output.clone())),
+            );
+            members.extend(error.map(|error| ("error".to_owned(), error)));
+        }
+        commands.push(Command::AskGate(GateQuestion {
+            question,
+            sprite_id: gate.sprite_id,
+            position: gate.position,
+            step: place.order(),
+            input,
+            deadline_ms: self.deadline_ms,
+        }));
+        self.questions = question;
+        self.at = At::Asking {
+            place,
+            index,
+            question,
+        };
+    }
+
+    pub(super) fn gate_answered(
+        &mut self,
+        answered: u32,
+        answer: Result<(), String>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let At::Asking {
+            place,
+            index,
+            question,
+        } = self.at
+        else {
+            return;
+        };
+        if question == answered {
+            self.at = At::Moving(place, index);
+            let answer = answer.map(|()| "the condition is true and the gate agent has nothing against it");
+            self.decide(place, index, answer, now_ms, commands);
+        }
+    }
+
+    /// Records what a gate said, and goes to the next one or to the end.
+    fn decide(
+        &mut self,
+        place: Place,
+        index: usize,
+        answer: Result<&str, String>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let Some(gate) = self.gates_at(place).get(index) else {
+            return;
+        };
+        let (decision, reason) = match answer {
+            Ok(reason) => (GateDecision::Allow, reason.to_owned()),
+            Err(reason) => match gate.veto_message.as_deref().filter(|message| !message.is_empty()) {
+                Some(message) => (GateDecision::Veto, format!("{message} ({reason})")),
+                None => (GateDecision::Veto, reason),
+            },
+        };
+        let step = place.order();
+        let evaluation = GateEvaluation {
+            position: gate.position,
+            sprite_id: gate.sprite_id,
+            decision,
+            reason: reason.clone(),
+            step,
+        };
+        self.result.gates.push(evaluation);
+        match decision {
+            GateDecision::Allow => self.at = At::Moving(place, index.saturating_add(1)),
+            GateDecision::Veto => {
+                let error = ExecutionError {
+                    code: "GATE_VETO".to_owned(),
+                    message: reason,
+                    step,
+                };
+                self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
+            }
+        }
+    }
+}

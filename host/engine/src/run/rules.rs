@@ -1,0 +1,86 @@
+//! Rules: the first match decides (D6).
+
+use super::place::{At, Place};
+use super::{Command, Run};
+use crate::condition::{Context, Fuel, Variable};
+use mizzen_model::execution::{Escalation, ExecutionError, ExecutionStatus, RuleEvaluation};
+use mizzen_model::rule::{Enforcement, RuleAction};
+use std::sync::Arc;
+
+impl<C> Run<C> {
+    /// Evaluates the rules until one decides.
+    ///
+    /// An advisory deny or escalate never decides, so that it cannot stand before a mandatory rule: its match is recorded and
+    /// the next rule is asked. A mandatory rule whose condition has no answer denies.
+    pub(super) fn judge_rules(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        let plan = Arc::clone(&self.plan);
+        self.at = At::Moving(Place::Before, 0);
+        for rule in &plan.rules {
+            let context = Context::new()
+                .with(Variable::Input, &self.input)
+                .with(Variable::Chain, &plan.chain)
+                .with(Variable::Council, &plan.council);
+            let answer = rule.condition.evaluate(&context, &mut Fuel::new(Fuel::DEFAULT));
+            let (matched, action, reason) = match &answer {
+                Ok(true) => (
+                    true,
+                    rule.action,
+                    format!("{:?} matched: {}", rule.name, rule.action),
+                ),
+                Ok(false) => (false, rule.action, "did not match".to_owned()),
+                Err(error) => (
+                    true,
+                    RuleAction::Deny,
+                    format!("the condition has no answer: {error}"),
+                ),
+            };
+            self.result.rules.push(RuleEvaluation {
+                rule_id: rule.id.clone(),
+                name: rule.name.clone(),
+                matched,
+                action,
+                enforcement: rule.enforcement,
+                reason: reason.clone(),
+            });
+            if !matched {
+                continue;
+            }
+            if let Some(hook) = &rule.hook {
+                commands.push(Command::Notify {
+                    rule_id: rule.id.clone(),
+                    hook: hook.clone(),
+                });
+            }
+            match (rule.enforcement, action) {
+                (Enforcement::Advisory, RuleAction::Deny | RuleAction::Escalate) => {}
+                (_, RuleAction::Allow) => return,
+                (Enforcement::Mandatory, RuleAction::Deny) => {
+                    let message = format!("rule {:?} ({}) denied: {reason}", rule.name, rule.id);
+                    let error = ExecutionError {
+                        code: "RULE_DENIED".to_owned(),
+                        message,
+                        step: None,
+                    };
+                    self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
+                    return;
+                }
+                (Enforcement::Mandatory, RuleAction::Escalate) => {
+                    // One question per run can be open, and it is named after what asks it.
+                    let escalation_id = format!("{}:{}", self.result.execution_id, rule.id);
+                    commands.push(Command::Escalated {
+                        escalation_id: escalation_id.clone(),
+                    });
+                    self.result.escalation = Some(Escalation {
+                        escalation_id,
+                        rule_id: rule.id.clone(),
+                        reason,
+                        answer: None,
+                    });
+                    self.result.status = ExecutionStatus::AwaitingApproval;
+                    self.at = At::Approval { since_ms: now_ms };
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Steps: map in, check, call, map out; and what follows when one of these fails.
+
+use super::place::{At, Place};
+use super::{CallFailure, Command, MAP_LIMIT, Run, Transient};
+use crate::map::Scope;
+use crate::plan::{PlannedStep, Repeatable};
+use mizzen_model::execution::{ExecutionError, ExecutionStatus, StepExecution, StepStatus};
+use mizzen_model::timestamp::Timestamp;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// No pause between attempts is longer.
+const MAX_BACKOFF_MS: u64 = 60_000;
+
+fn failure(code: &str, message: String, order: u32) -> ExecutionError {
+    ExecutionError {
+        code: code.to_owned(),
+        message,
+        step: Some(order),
+    }
+}
+
+impl<C> Run<C> {
+    /// The step's gates have allowed: its input is mapped and checked, and its call commanded.
+    pub(super) fn call_step(&mut self, order: u32, now_ms: u64, commands: &mut Vec<Command>) {
+        let plan = Arc::clone(&self.plan);
+        let Some(step) = plan.steps.get(order as usize) else {
+            return;
+        };
+        self.with_step(order, |step| {
+            step.status = StepStatus::Running;
+            step.started_at = Some(Timestamp::from_unix_ms(now_ms));
+        });
+        let prepared = self.prepare(step, order);
+        match prepared {
+            Ok(input) => {
+                self.with_step(order, |step| step.input = Some(input.clone()));
+                let own = step
+                    .timeout_ms
+                    .map_or(u64::MAX, |timeout| now_ms.saturating_add(timeout));
+                self.call(order, 1, input, own.min(self.deadline_ms), commands);
+            }
+            Err(error) => self.step_failed(order, error, now_ms, commands),
+        }
+    }
+
+    fn prepare(&self, step: &PlannedStep<C>, order: u32) -> Result<Value, ExecutionError> {
+        // What cannot be called fails before its input is looked at: the reason says what to install.
+        step.target.as_ref().map_err(Clone::clone)?;
+        let scope = Scope {
+            input: &self.input,
+            steps: &self.outputs,
+            output: None,
+        };
+        let input = step
+            .input
+            .apply(scope, MAP_LIMIT)
+            .map_err(|fault| failure("INPUT_MAP_FAILED", format!("input_map: {fault}"), order))?;
+        if let Some(Err(violations)) = step.parameters.as_ref().map(|schema| schema.check(&input)) {
+            let list: Vec<String> = violations
+                .iter()
+                .map(|v| format!("{}: {}", v.path, v.message))
+                .collect();
+            let message = format!(
+                "the input does not fit the parameters of {:?}: {}",
+                step.action,
+                list.join("; ")
+            );
+            return Err(failure("INVALID_INPUT", message, order));
+        }
+        Ok(input)
+    }
+
+    fn call(
+        &mut self,
+        order: u32,
+        attempt: u32,
+        input: Value,
+        deadline_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        self.with_step(order, |step| step.attempts = attempt);
+        self.at = At::Calling {
+            order,
+            attempt,
+            deadline_ms,
+        };
+        commands.push(Command::Call {
+            order,
+            attempt,
+            input,
+            deadline_ms,
+        });
+    }
+
+    pub(super) fn call_ended(
+        &mut self,
+        order: u32,
+        attempt: u32,
+        result: Result<Value, CallFailure>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let At::Calling {
+            order: expected,
+            attempt: current,
+            deadline_ms,
+        } = self.at
+        else {
+            return;
+        };
+        if (expected, current) != (order, attempt) {
+            return;
+        }
+        match result {
+            Ok(response) => self.responded(order, response, now_ms, commands),
+            Err(failed) => {
+                let until_ms = now_ms.saturating_add(self.backoff_ms(order, attempt));
+                if self.may_retry(order, attempt, &failed) && until_ms < deadline_ms {
+                    self.at = At::Backoff {
+                        order,
+                        attempt,
+                        until_ms,
+                        deadline_ms,
+                    };
+                    commands.push(Command::WakeAt { at_ms: until_ms });
+                } else {
+                    let error = failure(&failed.code, failed.message, order);
+                    self.step_failed(order, error, now_ms, commands);
+                }
+            }
+        }
+    }
+
+    /// A call is made again only when the failure may pass and the first call did no harm (or its key prevents it).
+    fn may_retry(&self, order: u32, attempt: u32, failed: &CallFailure) -> bool {
+        self.plan.steps.get(order as usize).is_some_and(|step| {
+            let repeatable = step
+                .target
+                .as_ref()
+                .is_ok_and(|target| target.repeatable == Repeatable::Yes);
+            repeatable && failed.transient == Transient::Yes && attempt <= step.retries
+        })
+    }
+
+    /// The pause doubles with every attempt; up to a half of it is cut, by a hash of what is called, so that runs that failed
+    /// together do not return together and a run that is made again from its events waits as it did.
+    fn backoff_ms(&self, order: u32, attempt: u32) -> u64 {
+        let base = self
+            .plan
+            .steps
+            .get(order as usize)
+            .map_or(0, |step| step.backoff_ms);
+        let doubled = base
+            .saturating_mul(1u64 << attempt.saturating_sub(1).min(16))
+            .min(MAX_BACKOFF_MS);
+        let seed = format!("{}/{order}/{attempt}", self.result.execution_id);
+        let random = blake3::hash(seed.as_bytes())
+            .as_bytes()
+            .first()
+            .copied()
+            .map_or(0, u64::from);
+        doubled - doubled * random / 512
+    }
+
+    pub(super) fn tick(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        match self.at {
+            At::Backoff {
+                order,
+                attempt,
+                until_ms,
+                deadline_ms,
+            } if now_ms >= until_ms => {
+                let input = self
+                    .result
+                    .steps
+                    .get(order as usize)
+                    .and_then(|step| step.input.clone());
+                self.call(
+                    order,
+                    attempt.saturating_add(1),
+                    input.unwrap_or(Value::Null),
+                    deadline_ms,
+                    commands,
+                );
+            }
+            // The step's own time is up; the chain's is judged elsewhere.
+            At::Calling {
+                order, deadline_ms, ..
+            } if now_ms >= deadline_ms => {
+                commands.push(Command::StopCalls);
+                let error = failure("TIMEOUT", format!("the timeout of step {order} was up"), order);
+                self.step_failed(order, error, now_ms, commands);
+            }
+            _ => {}
+        }
+    }
+
+    fn responded(&mut self, order: u32, response: Value, now_ms: u64, commands: &mut Vec<Command>) {
+        let plan = Arc::clone(&self.plan);
+        let Some(step) = plan.steps.get(order as usize) else {
+            return;
+        };
+        let output = if step.output.is_empty() {
+            Ok(response)
+        } else {
+            let scope = Scope {
+                input: &self.input,
+                steps: &self.outputs,
+                output: Some(&response),
+            };
+            step.output.apply(scope, MAP_LIMIT)
+        };
+        match output {
+            Ok(output) => {
+                self.end_step(order, now_ms, |step| {
+                    step.status = StepStatus::Completed;
+                    step.output = Some(output.clone());
+                });
+                if let Some(slot) = self.outputs.get_mut(order as usize) {
+                    *slot = Some(output);
+                }
+                self.describe_step(order);
+                self.at = At::Moving(Place::StepAfter(order), 0);
+            }
+            Err(fault) => {
+                let error = failure("OUTPUT_MAP_FAILED", format!("output_map: {fault}"), order);
+                self.step_failed(order, error, now_ms, commands);
+            }
+        }
+    }
+
+    /// D4: without on_error gates the chain has failed; with them they are asked.
+    fn step_failed(&mut self, order: u32, error: ExecutionError, now_ms: u64, commands: &mut Vec<Command>) {
+        self.end_step(order, now_ms, |step| {
+            step.status = StepStatus::Failed;
+            step.error = Some(error);
+        });
+        self.describe_step(order);
+        // The call has ended: nothing is left to stop.
+        self.at = At::Moving(Place::OnError(order), 0);
+        if self.plan.on_error.is_empty() {
+            self.fail(order, now_ms, commands);
+        }
+    }
+
+    /// D21: a protected sprite's failed step cannot be passed over.
+    pub(super) fn ends_the_chain(&self, order: u32) -> bool {
+        self.plan
+            .steps
+            .get(order as usize)
+            .is_none_or(|step| step.protected)
+    }
+
+    pub(super) fn fail(&mut self, order: u32, now_ms: u64, commands: &mut Vec<Command>) {
+        let error = self
+            .result
+            .steps
+            .get(order as usize)
+            .and_then(|step| step.error.clone());
+        self.finish(ExecutionStatus::Failed, error, now_ms, commands);
+    }
+
+    fn with_step(&mut self, order: u32, change: impl FnOnce(&mut StepExecution)) {
+        if let Some(step) = self.result.steps.get_mut(order as usize) {
+            change(step);
+        }
+    }
+
+    fn end_step(&mut self, order: u32, now_ms: u64, change: impl FnOnce(&mut StepExecution)) {
+        self.with_step(order, |step| {
+            let begun = step
+                .started_at
+                .as_ref()
+                .map_or(0, |at| u64::try_from(at.unix_ms()).unwrap_or(0));
+            step.duration_ms = Some(now_ms.saturating_sub(begun));
+            change(step);
+        });
+    }
+}

@@ -1,0 +1,155 @@
+//! Chains against a scripted sandbox: one file per case in `tests/chains`, and properties over all of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod script;
+
+use mizzen_engine::run::{Event, Run, Start};
+use mizzen_model::execution::{ExecutionStatus, StepStatus};
+use proptest::prelude::*;
+use script::{Case, cases};
+use serde_json::Value;
+
+#[test]
+fn every_case_ends_as_it_says() {
+    let cases = cases();
+    assert!(cases.len() >= 35, "only {} cases were found", cases.len());
+    for case in &cases {
+        let played = case.play();
+        case.check(&played);
+    }
+}
+
+#[test]
+fn a_run_made_again_from_its_events_is_the_same_run() {
+    for case in cases() {
+        let played = case.play();
+        for kept in 0..=played.events.len() {
+            let (mut run, _) = Run::start(case.plan(), case.start());
+            for (event, now_ms) in &played.events[..kept] {
+                run.handle(event.clone(), *now_ms);
+            }
+            let (mut other, _) = Run::start(case.plan(), case.start());
+            for (event, now_ms) in &played.events[..kept] {
+                other.handle(event.clone(), *now_ms);
+                // An event that comes twice, or late, changes nothing.
+                assert_eq!(
+                    other.handle(event.clone(), *now_ms),
+                    [],
+                    "{}: {event:?}",
+                    case.name
+                );
+            }
+            assert_eq!(run.result(), other.result(), "{}", case.name);
+            assert_eq!(run.pending(), other.pending(), "{}", case.name);
+        }
+    }
+}
+
+/// Every open run is waiting for a call, a time or a person; every ended one has nothing open.
+fn check_invariant(case: &Case, run: &Run<String>) {
+    let result = run.result();
+    let open: Vec<_> = result
+        .steps
+        .iter()
+        .filter(|s| matches!(s.status, StepStatus::Pending | StepStatus::Running))
+        .collect();
+    match result.status {
+        ExecutionStatus::AwaitingApproval => {
+            assert!(result.escalation.is_some() && run.wake_at_ms().is_none())
+        }
+        ExecutionStatus::Running => assert!(run.wake_at_ms().is_some(), "{}: nobody will wake it", case.name),
+        ExecutionStatus::Pending => panic!("a started run is never pending"),
+        _ => {
+            assert!(open.is_empty(), "{}: {open:?}", case.name);
+            assert!(run.pending().is_empty() && run.wake_at_ms().is_none());
+            assert!(result.completed_at.is_some() && result.duration_ms.is_some());
+        }
+    }
+    assert_eq!(
+        result.error.is_none(),
+        !result.status.is_final() || result.status == ExecutionStatus::Completed
+    );
+    let text = serde_json::to_string(result).unwrap();
+    assert_eq!(
+        serde_json::from_str::<mizzen_model::execution::ChainExecutionResult>(&text).unwrap(),
+        *result
+    );
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    use mizzen_engine::run::{CallFailure, Transient};
+    use mizzen_model::execution::Approval;
+    let transient = prop_oneof![Just(Transient::Yes), Just(Transient::No)];
+    let failure = transient.prop_map(|transient| CallFailure {
+        code: "X".to_owned(),
+        message: String::new(),
+        transient,
+    });
+    let result = prop_oneof![
+        Just(Ok(serde_json::json!({"y": 1}))),
+        Just(Ok(Value::Null)),
+        failure.prop_map(Err)
+    ];
+    prop_oneof![
+        4 => (0u32..3, 1u32..4, result).prop_map(|(order, attempt, result)| Event::CallEnded { order, attempt, result }),
+        2 => (1u32..4, any::<bool>()).prop_map(|(question, allow)| Event::GateAnswered {
+            question,
+            answer: if allow { Ok(()) } else { Err("no".to_owned()) },
+        }),
+        2 => Just(Event::Tick),
+        1 => any::<bool>().prop_map(|approve| Event::Decided {
+            escalation_id: format!("{}:ask", script::EXECUTION),
+            decision: if approve { Approval::Approve } else { Approval::Deny },
+            reason: String::new(),
+        }),
+        1 => Just(Event::Cancel { reason: "stop".to_owned() }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_order_of_events_breaks_a_run(
+        which in any::<prop::sample::Index>(),
+        events in prop::collection::vec((event(), 0u64..60), 0..24),
+    ) {
+        let cases = cases();
+        let case = which.get(&cases);
+        let (mut run, commands) = Run::start(case.plan(), case.start());
+        check_invariant(case, &run);
+        let mut finished = script::finishes(&commands);
+        let mut now_ms = script::START_MS;
+        for (event, later) in events {
+            now_ms += later;
+            let before = run.result().clone();
+            let commands = run.handle(event, now_ms);
+            if before.status.is_final() {
+                prop_assert_eq!(run.result(), &before);
+                prop_assert!(commands.is_empty());
+            }
+            finished += script::finishes(&commands);
+            check_invariant(case, &run);
+        }
+        prop_assert_eq!(finished, usize::from(run.result().status.is_final()));
+    }
+}
+
+#[test]
+fn a_start_is_a_start_whatever_the_clock_says() {
+    for case in cases() {
+        for now_ms in [0, u64::MAX] {
+            let (run, _) = Run::start(
+                case.plan(),
+                Start {
+                    now_ms,
+                    ..case.start()
+                },
+            );
+            check_invariant(&case, &run);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A case: a chain, what its calls answer, and what must come of it.
+
+use mizzen_engine::plan::{Plan, Repeatable, Target, Unresolved};
+use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
+use mizzen_model::council::Council;
+use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
+use mizzen_model::id::ExecutionId;
+use mizzen_model::json::Json;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(crate) const EXECUTION: &str = "11111111-1111-4111-8111-111111111111";
+pub(crate) const START_MS: u64 = 1_777_284_000_000;
+const WORKER: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35";
+const AGENT: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c36";
+
+pub(crate) struct Case {
+    pub(crate) name: String,
+    text: Value,
+}
+
+pub(crate) struct Played {
+    pub(crate) result: ChainExecutionResult,
+    pub(crate) events: Vec<(Event, u64)>,
+    commands: Vec<Command>,
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chains");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let read = |file: &std::path::PathBuf| Case {
+        name: file.file_stem().unwrap().to_string_lossy().into_owned(),
+        text: serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap(),
+    };
+    files.iter().map(read).collect()
+}
+
+pub(crate) fn finishes(commands: &[Command]) -> usize {
+    commands
+        .iter()
+        .filter(|command| matches!(command, Command::Finished { .. }))
+        .count()
+}
+
+fn sprite(id: &str, name: &str, protected: bool, capabilities: &[&str]) -> Value {
+    let parameters = |name: &str| match name {
+        "strict" => json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
+        _ => json!({}),
+    };
+    let capabilities: Vec<Value> = capabilities
+        .iter()
+        .map(|name| json!({"name": name, "description": "", "parameters": parameters(name)}))
+        .collect();
+    json!({
+        "id": id, "name": name, "version": "1.0.0", "capabilities": capabilities, "system_prompt": "", "protected": protected,
+        "metadata": {"author": "a", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": []},
+        "fingerprint": {"type": "blake3", "hash": "0".repeat(64)},
+    })
+}
+
+impl Case {
+    pub(crate) fn start(&self) -> Start {
+        let execution_id = ExecutionId::parse(EXECUTION).unwrap();
+        Start {
+            execution_id,
+            input: self.text["input"].clone(),
+            now_ms: START_MS,
+        }
+    }
+
+    pub(crate) fn plan(&self) -> Arc<Plan<String>> {
+        let mut chain = json!({
+            "id": "7f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "c", "steps": self.text["steps"],
+            "gates": self.text["gates"], "timeout": self.text.get("timeout").cloned().unwrap_or(json!("1h")),
+        });
+        for (order, step) in chain["steps"].as_array_mut().unwrap().iter_mut().enumerate() {
+            step["order"] = json!(order);
+            step["sprite_id"] = json!(WORKER);
+            for list in ["gates_before", "gates_after"] {
+                for gate in step
+                    .get_mut(list)
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
+                    gate["sprite_id"] = json!(AGENT);
+                }
+            }
+        }
+        for gate in chain["gates"].as_array_mut().unwrap() {
+            gate["sprite_id"] = json!(AGENT);
+        }
+        let protected = self.text.get("protected").is_some();
+        let agent: &[&str] = if self.text.get("agent").is_some() {
+            &["evaluate_gate"]
+        } else {
+            &["judge"]
+        };
+        let council = json!({
+            "id": "9f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "n", "domain": "d", "gate_agents": [AGENT],
+            "sprites": [
+                sprite(WORKER, "WORKER", protected, &["work", "strict", "external", "unperformed"]),
+                sprite(AGENT, "LEWIS-06", false, agent),
+            ],
+            "chains": [chain], "rules": self.text.get("rules").cloned().unwrap_or(json!([])),
+        });
+        let council = Council::parse(&Json::parse(&council.to_string()).unwrap())
+            .unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
+        let plan = Plan::compile(&council, &council.chains[0], |_, capability| {
+            match capability.name.as_str() {
+                "unperformed" => Err(Unresolved {
+                    code: "CAPABILITY_UNRESOLVED".to_owned(),
+                    message: "install it".to_owned(),
+                }),
+                "external" => Ok(Target {
+                    call: capability.name.clone(),
+                    repeatable: Repeatable::No,
+                }),
+                other => Ok(Target {
+                    call: other.to_owned(),
+                    repeatable: Repeatable::Yes,
+                }),
+            }
+        });
+        Arc::new(plan.unwrap())
+    }
+
+    /// Runs the case on a clock of its own until it ends.
+    pub(crate) fn play(&self) -> Played {
+        let (mut run, mut commands) = Run::start(self.plan(), self.start());
+        let mut answered: HashMap<u32, usize> = HashMap::new();
+        let mut questions = 0;
+        let mut now_ms = START_MS;
+        let mut events = Vec::new();
+        let mut all = commands.clone();
+        for _ in 0..1000 {
+            if run.result().status.is_final() {
+                return Played {
+                    result: run.result().clone(),
+                    events,
+                    commands: all,
+                };
+            }
+            let event = self.respond(&run, &commands, &mut now_ms, &mut answered, &mut questions);
+            events.push((event.clone(), now_ms));
+            commands = run.handle(event, now_ms);
+            all.extend(commands.clone());
+        }
+        panic!("{} does not end", self.name);
+    }
+
+    fn respond(
+        &self,
+        run: &Run<String>,
+        commands: &[Command],
+        now_ms: &mut u64,
+        answered: &mut HashMap<u32, usize>,
+        questions: &mut usize,
+    ) -> Event {
+        for command in commands {
+            match command {
+                Command::Call {
+                    order,
+                    attempt,
+                    deadline_ms,
+                    ..
+                } => {
+                    let turn = answered.entry(*order).or_default();
+                    let answer = &self.text["calls"][order.to_string()][*turn];
+                    assert!(
+                        !answer.is_null(),
+                        "{}: call {turn} of step {order} is not in the script",
+                        self.name
+                    );
+                    *turn += 1;
+                    if answer.get("hang").is_some() {
+                        *now_ms = *deadline_ms;
+                        return Event::Tick;
+                    }
+                    if let Some(reason) = answer.get("cancel") {
+                        return Event::Cancel {
+                            reason: reason.as_str().unwrap().to_owned(),
+                        };
+                    }
+                    *now_ms += answer.get("ms").and_then(Value::as_u64).unwrap_or(1);
+                    let failure = |code: &Value| CallFailure {
+                        code: code.as_str().unwrap().to_owned(),
+                        message: "as scripted".to_owned(),
+                        transient: if answer["transient"] == json!(true) {
+                            Transient::Yes
+                        } else {
+                            Transient::No
+                        },
+                    };
+                    let result = answer
+                        .get("error")
+                        .map_or_else(|| Ok(answer["ok"].clone()), |code| Err(failure(code)));
+                    return Event::CallEnded {
+                        order: *order,
+                        attempt: *attempt,
+                        result,
+                    };
+                }
+                Command::AskGate(question) => {
+                    let answer = self.text["agent"]
+                        .get(*questions)
+                        .expect("the agent has an answer");
+                    *questions += 1;
+                    let answer = answer.as_str().map_or(Ok(()), |reason| Err(reason.to_owned()));
+                    return Event::GateAnswered {
+                        question: question.question,
+                        answer,
+                    };
+                }
+                Command::Escalated { escalation_id } => {
+                    let script = &self.text["decision"];
+                    *now_ms += script["after_ms"].as_u64().unwrap();
+                    let decision = Approval::parse(script["decision"].as_str().unwrap()).unwrap();
+                    return Event::Decided {
+                        escalation_id: escalation_id.clone(),
+                        decision,
+                        reason: "asked".to_owned(),
+                    };
+                }
+                Command::WakeAt { .. }
+                | Command::StopCalls
+                | Command::Notify { .. }
+                | Command::Finished { .. } => {}
+            }
+        }
+        *now_ms = run.wake_at_ms().expect("something wakes the run");
+        Event::Tick
+    }
+
+    pub(crate) fn check(&self, played: &Played) {
+        let expect = self.text["expect"].as_object().unwrap();
+        let result = &played.result;
+        let steps = |of: &dyn Fn(&mizzen_model::execution::StepExecution) -> Value| -> Value {
+            result.steps.iter().map(of).collect()
+        };
+        for (what, wanted) in expect {
+            let found = match what.as_str() {
+                "status" => json!(result.status.as_str()),
+                "steps" => steps(&|step| json!(step.status.as_str())),
+                "inputs" => steps(&|step| step.input.clone().unwrap_or(Value::Null)),
+                "outputs" => steps(&|step| step.output.clone().unwrap_or(Value::Null)),
+                "attempts" => steps(&|step| json!(step.attempts)),
+                "step_errors" => steps(&|step| json!(step.error.as_ref().map(|error| &error.code))),
+                "gates" => result
+                    .gates
+                    .iter()
+                    .map(|gate| {
+                        let step = gate.step.map_or_else(String::new, |step| format!(" @{step}"));
+                        json!(format!("{} {}{step}", gate.position, gate.decision))
+                    })
+                    .collect(),
+                "rules" => result
+                    .rules
+                    .iter()
+                    .map(|rule| {
+                        json!(format!(
+                            "{} {}",
+                            rule.rule_id,
+                            if rule.matched { rule.action.as_str() } else { "-" }
+                        ))
+                    })
+                    .collect(),
+                "error" => json!(result.error.as_ref().map(|error| &error.code)),
+                "error_step" => json!(result.error.as_ref().and_then(|error| error.step)),
+                "duration" => json!(result.duration_ms),
+                "reason" => {
+                    let message = &result.error.as_ref().unwrap().message;
+                    assert!(
+                        message.contains(wanted.as_str().unwrap()),
+                        "{}: {message}",
+                        self.name
+                    );
+                    continue;
+                }
+                "hooks" => played
+                    .commands
+                    .iter()
+                    .filter_map(|command| match command {
+                        Command::Notify { hook, .. } => Some(json!(hook.to_string())),
+                        _ => None,
+                    })
+                    .collect(),
+                "stopped" => json!(played.commands.contains(&Command::StopCalls)),
+                "waited" => json!(
+                    result
+                        .escalation
+                        .as_ref()
+                        .is_some_and(|escalation| escalation.answer.is_some())
+                ),
+                other => panic!("{}: nobody checks {other}", self.name),
+            };
+            assert_eq!(
+                &found,
+                wanted,
+                "{}: {what}\n{}",
+                self.name,
+                serde_json::to_string_pretty(result).unwrap()
+            );
+        }
+        assert_eq!(finishes(&played.commands), 1, "{}", self.name);
+        assert!(!expect.is_empty() && result.status != ExecutionStatus::Running);
+    }
+}

@@ -1,0 +1,117 @@
+//! What one evaluation may use. Every bound is an error when it is reached.
+
+use std::fmt;
+
+/// The bounds of one evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Match operations: a fact looked at by a pattern, a step of a join, a part of an expression.
+    pub operations: u64,
+    /// Facts at the same time.
+    pub facts: usize,
+    /// Assert and retract cycles: how many firings may lead from one to the next.
+    pub cycles: u32,
+    /// Activations that wait or have fired.
+    pub activations: usize,
+    /// Bytes of text and values in facts, and what patterns remember of them.
+    pub memory: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            operations: 1_000_000,
+            facts: 10_000,
+            cycles: 64,
+            activations: 40_000,
+            memory: 24 * 1024 * 1024,
+        }
+    }
+}
+
+/// Which bound was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exhausted {
+    /// Too many match operations.
+    Operations(u64),
+    /// Too many facts.
+    Facts(usize),
+    /// Too long a chain of firings.
+    Cycles(u32),
+    /// Too many activations.
+    Activations(usize),
+    /// Too much memory.
+    Memory(usize),
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operations(limit) => write!(
+                f,
+                "the rules need more than the budget of {limit} match operations; join patterns by shared variables"
+            ),
+            Self::Facts(limit) => write!(f, "there are more than the budget of {limit} facts"),
+            Self::Cycles(limit) => write!(
+                f,
+                "firings led to each other more than the budget of {limit} times; does a rule assert what it matches?"
+            ),
+            Self::Activations(limit) => write!(f, "the rules match more than the budget of {limit} times"),
+            Self::Memory(limit) => write!(f, "the facts need more than the budget of {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Exhausted {}
+
+/// What is left of a budget.
+#[derive(Debug, Clone)]
+pub(crate) struct Meter {
+    pub(crate) budget: Budget,
+    operations: u64,
+    memory: usize,
+}
+
+impl Meter {
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            operations: budget.operations,
+            memory: budget.memory,
+        }
+    }
+
+    pub(crate) fn spend(&mut self, operations: u64) -> Result<(), Exhausted> {
+        match self.operations.checked_sub(operations) {
+            Some(left) => {
+                self.operations = left;
+                Ok(())
+            }
+            None => {
+                self.operations = 0;
+                Err(Exhausted::Operations(self.budget.operations))
+            }
+        }
+    }
+
+    /// The price of touching that many bytes.
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.spend(u64::try_from(bytes / 16).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn used(&self) -> u64 {
+        self.budget.operations.saturating_sub(self.operations)
+    }
+
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.memory = self
+            .memory
+            .checked_sub(bytes)
+            .ok_or(Exhausted::Memory(self.budget.memory))?;
+        Ok(())
+    }
+
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.memory = self.memory.saturating_add(bytes).min(self.budget.memory);
+    }
+}

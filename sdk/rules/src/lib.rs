@@ -1,0 +1,47 @@
+#![forbid(unsafe_code)]
+//! The rule language of Bosun packs and of the IR's `when` strings: a safe subset of CLIPS.
+//!
+//! A [`Program`] is a parsed rule file (`deftemplate`, `deffacts`, `defrule`); a [`Session`] holds facts and runs the
+//! rules over them; [`When`] is the left-hand side alone, for the IR. Nothing here does IO, reads a clock or is random;
+//! every loop spends a [`Budget`], and an exhausted budget is an error, never a quiet non-match.
+//!
+//! Deliberately not here: everything of CLIPS that prints, loops, calls out or defines code (`printout`, `while`,
+//! `system`, `deffunction`, objects, modules). Such a word is refused by name, with its place and a hint.
+//!
+//! Differences from CLIPS that are meant: `(initial-fact)` is always there; among equal salience the order is that of
+//! the rules in the file and then of the facts, not recency; a rule fires once per tuple of facts, also when a `not`
+//! becomes true again; integer overflow is an error; an error in a test is recorded in the report.
+//!
+//! To add a function: a row in `function.rs`. To add a conditional element: `rule.rs` (reading) and `network.rs`.
+
+mod agenda;
+mod budget;
+mod constraint;
+mod error;
+mod explain;
+mod expression;
+mod fact;
+mod function;
+#[cfg(feature = "json")]
+pub mod json;
+mod memory;
+mod network;
+mod pattern;
+mod program;
+mod reader;
+mod rule;
+mod session;
+mod sugar;
+mod template;
+mod value;
+mod when;
+
+pub use budget::{Budget, Exhausted};
+pub use error::{Position, RuleError, RunError};
+pub use explain::{Explanation, Firing, Report};
+pub use fact::{Fact, FactId};
+pub use program::Program;
+pub use session::Session;
+pub use template::{Slot, SlotType, Template};
+pub use value::Value;
+pub use when::{Match, When, WhenOutcome};

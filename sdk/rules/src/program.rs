@@ -1,0 +1,128 @@
+//! A whole rule file.
+
+use crate::error::RuleError;
+use crate::expression::{Scope, refused};
+use crate::reader::{Form, FormKind, TextLimits, read};
+use crate::rule::{self, NewFact, Rule};
+use crate::template::{self, Template};
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Templates by name.
+pub(crate) type Templates = BTreeMap<Arc<str>, Arc<Template>>;
+
+/// Most constructs in a file.
+const CONSTRUCTS: usize = 1000;
+
+/// A parsed rule file: templates, initial facts and rules.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    pub(crate) templates: Templates,
+    pub(crate) facts: Vec<NewFact>,
+    pub(crate) rules: Vec<Rule>,
+}
+
+impl Program {
+    /// Reads a rule file. The first mistake is returned, with its place and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        Self::parse_with(text, std::iter::empty())
+    }
+
+    /// Reads a rule file in which the host's templates exist already; a file that defines one of them anew is refused.
+    pub fn parse_with(text: &str, host: impl IntoIterator<Item = Arc<Template>>) -> Result<Self, RuleError> {
+        let forms = read(text, TextLimits::FILE)?;
+        let mut program = Self::default();
+        program.templates.extend(
+            host.into_iter()
+                .map(|template| (Arc::from(template.name()), template)),
+        );
+        for (at, form) in forms.iter().enumerate() {
+            if at >= CONSTRUCTS {
+                return Err(RuleError::new(
+                    form.span,
+                    format!("a file has {CONSTRUCTS} constructs at most"),
+                ));
+            }
+            program.construct(form)?;
+        }
+        Ok(program)
+    }
+
+    fn construct(&mut self, form: &Form) -> Result<(), RuleError> {
+        match form.head() {
+            Some("deftemplate") => {
+                let template = template::parse(form)?;
+                let name = template.name();
+                if name == "initial-fact" || self.templates.contains_key(name) {
+                    return Err(RuleError::new(
+                        form.span,
+                        format!("the template {name} exists already"),
+                    ));
+                }
+                self.templates.insert(name.into(), Arc::new(template));
+            }
+            Some("deffacts") => {
+                let items = form.list().unwrap_or_default();
+                if items.get(1).and_then(Form::symbol).is_none() {
+                    return Err(
+                        RuleError::new(form.span, "deffacts need a name").hint("(deffacts start (a 1))")
+                    );
+                }
+                let comment = matches!(
+                    items.get(2).map(|item| &item.kind),
+                    Some(FormKind::Atom(Value::String(_)))
+                );
+                for fact in items.iter().skip(2 + usize::from(comment)) {
+                    self.facts
+                        .push(rule::new_fact(fact, &self.templates, &Scope::default())?);
+                }
+            }
+            Some("defrule") => {
+                let rule = rule::parse(form, &self.templates)?;
+                if self.rules.iter().any(|other| other.name == rule.name) {
+                    return Err(RuleError::new(
+                        form.span,
+                        format!("the rule {} is there twice", rule.name),
+                    ));
+                }
+                self.rules.push(rule);
+            }
+            Some(
+                other @ ("deffunction" | "defglobal" | "defclass" | "defmodule" | "definstances"
+                | "defgeneric" | "defmethod" | "defmessage-handler"),
+            ) => {
+                return Err(
+                    RuleError::new(form.span, format!("`{other}` is not in the rule language"))
+                        .hint("a file has deftemplate, deffacts and defrule"),
+                );
+            }
+            Some(other) => {
+                return Err(refused(other, form.span).hint("a file has deftemplate, deffacts and defrule"));
+            }
+            None => {
+                return Err(
+                    RuleError::new(form.span, "a file has deftemplate, deffacts and defrule")
+                        .hint("(defrule name (pattern) => (assert (fact)))"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Its templates.
+    pub fn templates(&self) -> impl Iterator<Item = &Arc<Template>> {
+        self.templates.values()
+    }
+
+    /// The template of this name.
+    #[must_use]
+    pub fn template(&self, name: &str) -> Option<&Arc<Template>> {
+        self.templates.get(name)
+    }
+
+    /// The names of its rules, in order.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| &*rule.name)
+    }
+}

@@ -1,0 +1,541 @@
+//! A session: facts come and go, the network follows, rules fire.
+
+use crate::agenda::{Activation, Agenda};
+use crate::budget::{Budget, Exhausted, Meter};
+use crate::error::RunError;
+use crate::explain::{self, Explanation, Firing, Report};
+use crate::expression::Expression;
+use crate::fact::{Fact, FactId, Facts};
+use crate::function::Failure;
+use crate::memory::{Record, RecordId};
+use crate::network::{MemoryId, Network, Partial, Search, Use};
+use crate::program::Program;
+use crate::rule::{Action, NewFact};
+use crate::value::Value;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Facts, and the rules of a program over them. It is made for one evaluation and thrown away.
+#[derive(Debug)]
+pub struct Session<'p> {
+    program: &'p Program,
+    network: Network,
+    facts: Facts,
+    agenda: Agenda,
+    meter: Meter,
+    errors: Vec<String>,
+    firings: Vec<Firing>,
+}
+
+impl<'p> Session<'p> {
+    /// A session with `(initial-fact)` and the facts of the program's `deffacts`.
+    pub fn new(program: &'p Program, budget: Budget) -> Result<Self, RunError> {
+        let mut session = Self {
+            program,
+            network: Network::new(program),
+            facts: Facts::default(),
+            agenda: Agenda::default(),
+            meter: Meter::new(budget),
+            errors: Vec::new(),
+            firings: Vec::new(),
+        };
+        session.insert(Fact::ordered("initial-fact", Vec::new()), 0)?;
+        for fact in &program.facts {
+            let fact = session.make(fact, &[]).map_err(|failure| match failure {
+                Failure::Exhausted(exhausted) => RunError::Exhausted(exhausted),
+                Failure::Error(message) => RunError::Fact(message),
+            })?;
+            session.insert(fact, 0)?;
+        }
+        Ok(session)
+    }
+
+    /// Adds a fact. The same fact twice is one fact; then there is no new id.
+    pub fn assert(&mut self, fact: Fact) -> Result<Option<FactId>, RunError> {
+        match (self.program.template(fact.name()), fact.template()) {
+            (Some(known), Some(given)) if known == given => {}
+            (None, None) => {}
+            (None, Some(_)) => {
+                return Err(RunError::Fact(format!(
+                    "the program has no template {}",
+                    fact.name()
+                )));
+            }
+            (Some(_), _) => {
+                return Err(RunError::Fact(format!(
+                    "{} is a template; give its slots",
+                    fact.name()
+                )));
+            }
+        }
+        Ok(self.insert(fact, 0)?)
+    }
+
+    /// Removes a fact; `false` where it is not there.
+    pub fn retract(&mut self, id: FactId) -> Result<bool, RunError> {
+        Ok(self.remove(id)?)
+    }
+
+    /// Fires rules until none is left, and reports what happened.
+    pub fn run(mut self) -> Result<Report, RunError> {
+        while let Some(activation) = self.agenda.next() {
+            self.fire(&activation)?;
+        }
+        Ok(Report {
+            firings: self.firings,
+            facts: self.facts.iter().map(|(id, fact)| (id, fact.clone())).collect(),
+            errors: self.errors,
+            operations: self.meter.used(),
+        })
+    }
+
+    /// Like [`Session::run`], and says of every rule that did not fire why.
+    pub fn run_explained(mut self) -> Result<(Report, Vec<Explanation>), RunError> {
+        while let Some(activation) = self.agenda.next() {
+            self.fire(&activation)?;
+        }
+        let mut why = Vec::new();
+        for (at, rule) in self.program.rules.iter().enumerate() {
+            if !self.firings.iter().any(|firing| *firing.rule == *rule.name) {
+                let mut search = Search {
+                    memories: &self.network.memories,
+                    meter: &mut self.meter,
+                    errors: &mut self.errors,
+                };
+                why.push(explain::explain(rule, at, &self.network.branches, &mut search)?);
+            }
+        }
+        Ok((self.run()?, why))
+    }
+
+    /// The matches that wait, each with its rule, facts and named values, without firing anything.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, Vec<FactId>, Vec<(String, Value)>)> {
+        self.agenda.waiting().filter_map(|activation| {
+            let branch = self.network.branches.get(activation.branch)?;
+            let (bindings, facts) = self.bindings(activation)?;
+            let rule = self.program.rules.get(branch.rule)?;
+            let names = &rule.branches.get(branch.branch)?.names;
+            let named = names
+                .iter()
+                .filter_map(|(name, variable)| Some((name.to_string(), bindings.get(*variable)?.clone()?)))
+                .collect();
+            Some((branch.rule, facts, named))
+        })
+    }
+
+    pub(crate) fn fact(&self, id: FactId) -> Option<&Fact> {
+        self.facts.get(id).map(|stored| &stored.fact)
+    }
+
+    pub(crate) fn errors(&self) -> &[String] {
+        &self.errors
+    }
+
+    fn insert(&mut self, fact: Fact, cycle: u32) -> Result<Option<FactId>, Exhausted> {
+        let Some(id) = self.facts.insert(fact, cycle, &mut self.meter)? else {
+            return Ok(None);
+        };
+        let Some(stored) = self.facts.get(id) else {
+            return Ok(None);
+        };
+        let candidates = self
+            .network
+            .by_name
+            .get(stored.fact.name())
+            .cloned()
+            .unwrap_or_default();
+        let mut bindings = vec![None; self.network.variables];
+        let mut changed: Vec<(MemoryId, Vec<RecordId>)> = Vec::new();
+        for memory_id in candidates {
+            let Some(memory) = self.network.memories.get_mut(memory_id) else {
+                continue;
+            };
+            let found =
+                memory
+                    .pattern
+                    .matches(&stored.fact, &mut bindings, &mut self.meter, &mut self.errors)?;
+            let mut records = Vec::with_capacity(found.len());
+            for values in found {
+                records.push(memory.insert(id, values, &mut self.meter)?);
+            }
+            if !records.is_empty() {
+                changed.push((memory_id, records));
+            }
+        }
+        // All memories know the fact before anything is joined with it.
+        for (memory, records) in &changed {
+            for at in 0..self.network.uses.get(*memory).map_or(0, Vec::len) {
+                for record in records {
+                    self.added(*memory, at, *record)?;
+                }
+            }
+        }
+        Ok(Some(id))
+    }
+
+    fn remove(&mut self, id: FactId) -> Result<bool, Exhausted> {
+        let Some(stored) = self.facts.remove(id, &mut self.meter) else {
+            return Ok(false);
+        };
+        let candidates = self
+            .network
+            .by_name
+            .get(stored.fact.name())
+            .cloned()
+            .unwrap_or_default();
+        for memory in &candidates {
+            let records = self
+                .network
+                .memories
+                .get(*memory)
+                .map_or(&[][..], |memory| memory.of_fact(id))
+                .to_vec();
+            for record in records {
+                self.withdraw(*memory, record)?;
+            }
+        }
+        let mut removed = Vec::new();
+        for memory in &candidates {
+            if let Some(records) = self
+                .network
+                .memories
+                .get_mut(*memory)
+                .map(|memory| memory.remove(id))
+            {
+                removed.push((*memory, records));
+            }
+        }
+        for (memory, records) in removed {
+            for at in 0..self.network.uses.get(memory).map_or(0, Vec::len) {
+                for record in &records {
+                    self.refresh(memory, at, record)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// A record came into a memory.
+    fn added(&mut self, memory: MemoryId, at: usize, record: RecordId) -> Result<(), Exhausted> {
+        let uses = self.network.uses.get(memory).and_then(|uses| uses.get(at));
+        if let Some(Use::Positive { branch: id, position }) = uses {
+            let Some(branch) = self.network.branches.get(*id) else {
+                return Ok(());
+            };
+            let Some(plan) = branch.seeded.get(*position) else {
+                return Ok(());
+            };
+            let mut search = Search {
+                memories: &self.network.memories,
+                meter: &mut self.meter,
+                errors: &mut self.errors,
+            };
+            let agenda = &mut self.agenda;
+            let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+            let _: ControlFlow<()> = search.enter(
+                plan,
+                &branch.group.tests,
+                0,
+                record,
+                &mut partial,
+                &mut |search, partial| {
+                    if search.blocked(&branch.group.nots, partial)?.is_none() {
+                        agenda.add(*id, branch, &partial.tuple, search.meter)?;
+                    }
+                    Ok(ControlFlow::Continue(()))
+                },
+            )?;
+            return Ok(());
+        }
+        let record = self
+            .network
+            .memories
+            .get(memory)
+            .and_then(|memory| memory.get(record))
+            .cloned();
+        match record {
+            Some(record) => self.refresh(memory, at, &record),
+            None => Ok(()),
+        }
+    }
+
+    /// A record is about to leave: the matches with it no longer wait.
+    fn withdraw(&mut self, memory: MemoryId, record: RecordId) -> Result<(), Exhausted> {
+        for at in self.network.uses.get(memory).into_iter().flatten() {
+            let Use::Positive { branch: id, position } = at else {
+                continue;
+            };
+            let Some(branch) = self.network.branches.get(*id) else {
+                continue;
+            };
+            let Some(plan) = branch.seeded.get(*position) else {
+                continue;
+            };
+            let mut search = Search {
+                memories: &self.network.memories,
+                meter: &mut self.meter,
+                errors: &mut self.errors,
+            };
+            let agenda = &mut self.agenda;
+            let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+            let _: ControlFlow<()> = search.enter(
+                plan,
+                &branch.group.tests,
+                0,
+                record,
+                &mut partial,
+                &mut |_, partial| {
+                    agenda.remove(*id, branch, &partial.tuple);
+                    Ok(ControlFlow::Continue(()))
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A record inside a `not` came or went: the matches that share its values are looked at again. Where only the
+    /// presence of such a record counts and another fact has one too, nothing has changed.
+    fn refresh(&mut self, memory: MemoryId, at: usize, record: &Record) -> Result<(), Exhausted> {
+        let uses = self.network.uses.get(memory).and_then(|uses| uses.get(at));
+        let Some(Use::Negative {
+            branch: id,
+            shared,
+            plan,
+            counted,
+        }) = uses
+        else {
+            return Ok(());
+        };
+        let values: Vec<Value> = shared
+            .iter()
+            .filter_map(|(place, _)| record.values.get(*place).cloned())
+            .collect();
+        if let Some(index) = counted {
+            let memory = self.network.memories.get(memory);
+            // A fact can match in several ways; ids grow, so the first record is that of the oldest fact.
+            let oldest = memory.and_then(|memory| memory.get(*memory.lookup(*index, &values)?.first()?));
+            if oldest.is_some_and(|oldest| oldest.fact != record.fact) {
+                return Ok(());
+            }
+        }
+        let Some(branch) = self.network.branches.get(*id) else {
+            return Ok(());
+        };
+        let mut search = Search {
+            memories: &self.network.memories,
+            meter: &mut self.meter,
+            errors: &mut self.errors,
+        };
+        let agenda = &mut self.agenda;
+        let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+        for ((_, variable), value) in shared.iter().zip(values) {
+            partial.bind(*variable, Some(value));
+        }
+        let _: ControlFlow<()> = search.run(
+            plan,
+            &branch.group.tests,
+            0,
+            &mut partial,
+            &mut |search, partial| {
+                if search.blocked(&branch.group.nots, partial)?.is_none() {
+                    agenda.add(*id, branch, &partial.tuple, search.meter)?;
+                } else {
+                    agenda.remove(*id, branch, &partial.tuple);
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        Ok(())
+    }
+
+    /// The values of the variables of a match, and its facts in the order of the patterns.
+    fn bindings(&self, activation: &Activation) -> Option<(Vec<Option<Value>>, Vec<FactId>)> {
+        let branch = self.network.branches.get(activation.branch)?;
+        let mut partial = Partial::new(branch.variables, 0);
+        let mut facts = Vec::new();
+        for (memory, record) in branch.group.memories.iter().zip(activation.tuple.iter()) {
+            let memory = self.network.memories.get(*memory)?;
+            let record = memory.get(*record)?;
+            for (variable, value) in memory.pattern.locals.iter().zip(record.values.iter()) {
+                partial.bind(*variable, Some(value.clone()));
+            }
+            if let Some(address) = memory.pattern.address {
+                partial.bind(address, Some(Value::Fact(record.fact)));
+            }
+            facts.push(record.fact);
+        }
+        Some((partial.bindings, facts))
+    }
+
+    fn fire(&mut self, activation: &Activation) -> Result<(), RunError> {
+        let program = self.program;
+        let Some(branch) = self.network.branches.get(activation.branch) else {
+            return Ok(());
+        };
+        let Some(rule) = program.rules.get(branch.rule) else {
+            return Ok(());
+        };
+        let Some(actions) = rule.branches.get(branch.branch).map(|branch| &branch.actions) else {
+            return Ok(());
+        };
+        let Some((mut bindings, facts)) = self.bindings(activation) else {
+            return Ok(());
+        };
+        self.meter.spend(1)?;
+        let shown = facts
+            .iter()
+            .filter_map(|id| Some((*id, self.facts.get(*id)?.fact.clone())))
+            .collect();
+        let cycle = facts
+            .iter()
+            .filter_map(|id| self.facts.get(*id))
+            .map(|stored| stored.cycle)
+            .max()
+            .unwrap_or(0)
+            + 1;
+        let mut firing = Firing {
+            rule: rule.name.to_string(),
+            facts: shown,
+            asserted: Vec::new(),
+            retracted: Vec::new(),
+        };
+        for action in actions {
+            self.act(action, &mut bindings, cycle, &mut firing)
+                .map_err(|failure| match failure {
+                    Failure::Exhausted(exhausted) => RunError::Exhausted(exhausted),
+                    Failure::Error(message) => RunError::Action {
+                        rule: rule.name.to_string(),
+                        message,
+                    },
+                })?;
+        }
+        self.meter.reserve(256 + 32 * firing.facts.len())?;
+        self.firings.push(firing);
+        Ok(())
+    }
+
+    fn act(
+        &mut self,
+        action: &Action,
+        bindings: &mut [Option<Value>],
+        cycle: u32,
+        firing: &mut Firing,
+    ) -> Result<(), Failure> {
+        let address = |bindings: &[Option<Value>], variable: usize| match bindings.get(variable) {
+            Some(Some(Value::Fact(id))) => Some(*id),
+            _ => None,
+        };
+        match action {
+            Action::Assert(new) => {
+                let fact = self.make(new, bindings)?;
+                self.derive(fact, cycle, firing)?;
+            }
+            Action::Retract(variable) => {
+                if let Some(id) = address(bindings, *variable)
+                    && self.remove(id)?
+                {
+                    firing.retracted.push(id);
+                }
+            }
+            Action::Modify {
+                fact,
+                template,
+                changes,
+            } => {
+                let Some(id) = address(bindings, *fact) else {
+                    return Ok(());
+                };
+                let Some(stored) = self.facts.get(id) else {
+                    return Err(Failure::Error("the fact to modify is no longer there".to_owned()));
+                };
+                let mut slots = stored.fact.slots().to_vec();
+                for (at, expressions) in changes {
+                    let several = template.slots().get(*at).is_some_and(|slot| slot.is_multislot());
+                    let value = self.slot_value(expressions, bindings, several)?;
+                    if let Some(slot) = slots.get_mut(*at) {
+                        *slot = value;
+                    }
+                }
+                let changed = Fact::from_slots(template, slots).map_err(Failure::Error)?;
+                self.remove(id)?;
+                firing.retracted.push(id);
+                self.derive(changed, cycle, firing)?;
+            }
+            Action::Bind(variable, expression) => {
+                let value = expression.evaluate(bindings, &mut self.meter)?;
+                if let Some(binding) = bindings.get_mut(*variable) {
+                    *binding = Some(value);
+                }
+            }
+            Action::Evaluate(expression) => {
+                expression.evaluate(bindings, &mut self.meter)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn derive(&mut self, fact: Fact, cycle: u32, firing: &mut Firing) -> Result<(), Exhausted> {
+        if cycle > self.meter.budget.cycles {
+            return Err(Exhausted::Cycles(self.meter.budget.cycles));
+        }
+        if let Some(id) = self.insert(fact.clone(), cycle)? {
+            firing.asserted.push((id, fact));
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, new: &NewFact, bindings: &[Option<Value>]) -> Result<Fact, Failure> {
+        let Some(template) = &new.template else {
+            let expressions = new.slots.first().map_or(&[][..], |(_, expressions)| expressions);
+            let value = self.slot_value(expressions, bindings, true)?;
+            let fields = match value {
+                Value::Multifield(values) => values.to_vec(),
+                other => vec![other],
+            };
+            return Ok(Fact::ordered(&new.name, fields));
+        };
+        let mut given = Vec::with_capacity(new.slots.len());
+        for (at, expressions) in &new.slots {
+            let Some(slot) = template.slots().get(*at) else {
+                continue;
+            };
+            given.push((
+                slot.name(),
+                self.slot_value(expressions, bindings, slot.is_multislot())?,
+            ));
+        }
+        Fact::of_template(template, &given).map_err(Failure::Error)
+    }
+
+    /// The value of a slot: one, or all of them one after another.
+    fn slot_value(
+        &mut self,
+        expressions: &[Expression],
+        bindings: &[Option<Value>],
+        several: bool,
+    ) -> Result<Value, Failure> {
+        let mut values = Vec::with_capacity(expressions.len());
+        for expression in expressions {
+            match expression.evaluate(bindings, &mut self.meter)? {
+                Value::Fact(_) => {
+                    return Err(Failure::Error("a fact cannot be part of a fact".to_owned()));
+                }
+                Value::Multifield(many) if several => {
+                    self.meter.spend(u64::try_from(many.len()).unwrap_or(u64::MAX))?;
+                    values.extend(many.iter().cloned());
+                }
+                value => values.push(value),
+            }
+            // Facts that double at every firing meet this bound before any other.
+            if values.len() > 4096 {
+                return Err(Failure::Error("a fact has 4096 values at most".to_owned()));
+            }
+        }
+        if several {
+            return Ok(Value::Multifield(Arc::from(values)));
+        }
+        values
+            .pop()
+            .ok_or_else(|| Failure::Error("a slot has no value".to_owned()))
+    }
+}

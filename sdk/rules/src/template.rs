@@ -1,0 +1,327 @@
+//! `deftemplate`: which slots a fact has, of which types, with which defaults and allowed values.
+
+use crate::error::RuleError;
+use crate::reader::{Form, FormKind};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// What a slot holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotType {
+    /// `SYMBOL`.
+    Symbol,
+    /// `STRING`.
+    String,
+    /// `INTEGER`.
+    Integer,
+    /// `FLOAT`.
+    Float,
+}
+
+/// What a slot has when nobody says.
+#[derive(Debug, Clone, PartialEq)]
+enum Default {
+    /// `?NONE`: it must be said.
+    Required,
+    /// A value of its own, or the one that follows from its types.
+    Value(Value),
+}
+
+/// A slot of a template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    name: Arc<str>,
+    multiple: bool,
+    /// Empty means any.
+    types: Vec<SlotType>,
+    /// Empty means any.
+    allowed: Vec<Value>,
+    range: Option<(f64, f64)>,
+    default: Default,
+}
+
+impl Slot {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it holds several values.
+    #[must_use]
+    pub fn is_multislot(&self) -> bool {
+        self.multiple
+    }
+
+    /// The types it takes; none means any.
+    #[must_use]
+    pub fn types(&self) -> &[SlotType] {
+        &self.types
+    }
+
+    /// The values it takes; none means any of its types.
+    #[must_use]
+    pub fn allowed(&self) -> &[Value] {
+        &self.allowed
+    }
+
+    /// Whether the value fits; if not, why.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        if self.multiple {
+            let Value::Multifield(values) = value else {
+                return Err(format!("slot {} holds several values", self.name));
+            };
+            return values.iter().try_for_each(|value| self.check_one(value));
+        }
+        self.check_one(value)
+    }
+
+    fn check_one(&self, value: &Value) -> Result<(), String> {
+        let kind = match value {
+            Value::Symbol(_) => Some(SlotType::Symbol),
+            Value::String(_) => Some(SlotType::String),
+            Value::Integer(_) => Some(SlotType::Integer),
+            Value::Float(_) => Some(SlotType::Float),
+            Value::Multifield(_) => return Err(format!("slot {} holds one value", self.name)),
+            Value::Fact(_) => None,
+        };
+        if !self.types.is_empty() && !kind.is_some_and(|kind| self.types.contains(&kind)) {
+            return Err(format!(
+                "slot {} does not take {} ({value})",
+                self.name,
+                value.kind()
+            ));
+        }
+        if !self.allowed.is_empty() && !self.allowed.contains(value) {
+            return Err(format!(
+                "slot {} does not take {value}; it has allowed values",
+                self.name
+            ));
+        }
+        let number = match value {
+            Value::Integer(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            _ => None,
+        };
+        match (self.range, number) {
+            (Some((low, high)), Some(number)) if number < low || number > high => Err(format!(
+                "slot {} does not take {value}; it is out of range",
+                self.name
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn default_value(&self) -> Option<Value> {
+        match &self.default {
+            Default::Required => None,
+            Default::Value(value) => Some(value.clone()),
+        }
+    }
+}
+
+/// A template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template {
+    name: Arc<str>,
+    slots: Vec<Slot>,
+}
+
+impl Template {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its slots, in order.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    pub(crate) fn slot(&self, name: &str) -> Option<(usize, &Slot)> {
+        self.slots
+            .iter()
+            .enumerate()
+            .find(|(_, slot)| &*slot.name == name)
+    }
+}
+
+/// Reads `(deftemplate name "comment" (slot …) …)`.
+pub(crate) fn parse(form: &Form) -> Result<Template, RuleError> {
+    let items = form.list().unwrap_or_default();
+    let mut items = items.iter().skip(1);
+    let name = items.next().and_then(Form::symbol).ok_or_else(|| {
+        RuleError::new(form.span, "a deftemplate needs a name").hint("(deftemplate name (slot a))")
+    })?;
+    let mut slots: Vec<Slot> = Vec::new();
+    for (at, item) in items.enumerate() {
+        if at == 0 && matches!(item.kind, FormKind::Atom(Value::String(_))) {
+            continue;
+        }
+        let slot = parse_slot(item)?;
+        if slots.iter().any(|other| other.name == slot.name) {
+            return Err(RuleError::new(
+                item.span,
+                format!("slot {} is there twice", slot.name),
+            ));
+        }
+        if slots.len() >= 64 {
+            return Err(RuleError::new(item.span, "a template has 64 slots at most"));
+        }
+        slots.push(slot);
+    }
+    Ok(Template {
+        name: name.into(),
+        slots,
+    })
+}
+
+fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
+    let multiple = match form.head() {
+        Some("slot" | "field") => false,
+        Some("multislot" | "multifield") => true,
+        _ => {
+            return Err(RuleError::new(form.span, "a template consists of slots")
+                .hint("write (slot name) or (multislot name)"));
+        }
+    };
+    let items = form.list().unwrap_or_default();
+    let name = items
+        .get(1)
+        .and_then(Form::symbol)
+        .ok_or_else(|| RuleError::new(form.span, "a slot needs a name"))?;
+    let mut slot = Slot {
+        name: name.into(),
+        multiple,
+        types: Vec::new(),
+        allowed: Vec::new(),
+        range: None,
+        default: Default::Value(Value::symbol("nil")),
+    };
+    let mut default: Option<&Form> = None;
+    for attribute in items.iter().skip(2) {
+        let values = attribute.list().unwrap_or_default().get(1..).unwrap_or_default();
+        match attribute.head() {
+            Some("type") => slot.types = types(values)?,
+            Some("default") => default = Some(attribute),
+            Some(
+                "allowed-values" | "allowed-symbols" | "allowed-strings" | "allowed-lexemes"
+                | "allowed-integers" | "allowed-floats" | "allowed-numbers",
+            ) => slot.allowed = constants(values)?,
+            Some("range") => slot.range = Some(range(attribute, values)?),
+            Some(other) => {
+                return Err(RuleError::new(
+                    attribute.span,
+                    format!("`{other}` is not an attribute of a slot here"),
+                )
+                .hint(
+                    "there are type, default, allowed-values, allowed-symbols, allowed-strings and range",
+                ));
+            }
+            None => {
+                return Err(RuleError::new(
+                    attribute.span,
+                    "a slot has attributes such as (type INTEGER)",
+                ));
+            }
+        }
+    }
+    slot.default = match default {
+        Some(attribute) => explicit_default(&slot, attribute)?,
+        None => Default::Value(derived(&slot)),
+    };
+    if let Default::Value(value) = &slot.default
+        && default.is_some()
+    {
+        slot.check(value)
+            .map_err(|message| RuleError::new(form.span, format!("the default does not fit: {message}")))?;
+    }
+    Ok(slot)
+}
+
+fn explicit_default(slot: &Slot, attribute: &Form) -> Result<Default, RuleError> {
+    let values = attribute.list().unwrap_or_default().get(1..).unwrap_or_default();
+    if let [
+        Form {
+            kind: FormKind::Single(Some(name)),
+            span,
+        },
+    ] = values
+    {
+        return match &**name {
+            "NONE" => Ok(Default::Required),
+            "DERIVE" => Ok(Default::Value(derived(slot))),
+            _ => Err(RuleError::new(*span, "a default is a constant, ?NONE or ?DERIVE")),
+        };
+    }
+    let values = constants(values)?;
+    if slot.multiple {
+        return Ok(Default::Value(Value::Multifield(values.into())));
+    }
+    match <[Value; 1]>::try_from(values) {
+        Ok([value]) => Ok(Default::Value(value)),
+        Err(_) => Err(RuleError::new(attribute.span, "a slot has one default value")),
+    }
+}
+
+/// As CLIPS derives it: the first allowed value, else by the first type.
+fn derived(slot: &Slot) -> Value {
+    if slot.multiple {
+        return Value::Multifield(Arc::from([]));
+    }
+    if let Some(first) = slot.allowed.first() {
+        return first.clone();
+    }
+    match slot.types.first() {
+        None | Some(SlotType::Symbol) => Value::symbol("nil"),
+        Some(SlotType::String) => Value::string(""),
+        Some(SlotType::Integer) => Value::Integer(0),
+        Some(SlotType::Float) => Value::Float(0.0),
+    }
+}
+
+fn types(forms: &[Form]) -> Result<Vec<SlotType>, RuleError> {
+    let mut types = Vec::new();
+    for form in forms {
+        match (form.symbol(), &form.kind) {
+            (Some("SYMBOL"), _) => types.push(SlotType::Symbol),
+            (Some("STRING"), _) => types.push(SlotType::String),
+            (Some("LEXEME"), _) => types.extend([SlotType::Symbol, SlotType::String]),
+            (Some("INTEGER"), _) => types.push(SlotType::Integer),
+            (Some("FLOAT"), _) => types.push(SlotType::Float),
+            (Some("NUMBER"), _) => types.extend([SlotType::Integer, SlotType::Float]),
+            (_, FormKind::Single(Some(name))) if &**name == "VARIABLE" => return Ok(Vec::new()),
+            _ => {
+                return Err(RuleError::new(form.span, "this is not a type")
+                    .hint("SYMBOL, STRING, LEXEME, INTEGER, FLOAT, NUMBER or ?VARIABLE"));
+            }
+        }
+    }
+    Ok(types)
+}
+
+fn constants(forms: &[Form]) -> Result<Vec<Value>, RuleError> {
+    forms
+        .iter()
+        .map(|form| match &form.kind {
+            FormKind::Atom(value) => Ok(value.clone()),
+            _ => Err(RuleError::new(form.span, "a constant is expected here")),
+        })
+        .collect()
+}
+
+fn range(attribute: &Form, forms: &[Form]) -> Result<(f64, f64), RuleError> {
+    let bound = |form: &Form, open: f64| match &form.kind {
+        FormKind::Atom(Value::Integer(value)) => Some(*value as f64),
+        FormKind::Atom(Value::Float(value)) => Some(*value),
+        FormKind::Single(Some(name)) if &**name == "VARIABLE" => Some(open),
+        _ => None,
+    };
+    match forms {
+        [low, high] => bound(low, f64::NEG_INFINITY).zip(bound(high, f64::INFINITY)),
+        _ => None,
+    }
+    .ok_or_else(|| RuleError::new(attribute.span, "a range has two numbers").hint("(range 0 10)"))
+}

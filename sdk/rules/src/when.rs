@@ -1,0 +1,164 @@
+//! `when` strings of the IR: a left-hand side alone. What follows from a match is JSON and not ours.
+
+use crate::budget::Budget;
+use crate::error::{RuleError, RunError};
+use crate::fact::Fact;
+use crate::program::Program;
+use crate::reader::{Form, TextLimits, read};
+use crate::rule::{self, Rule};
+use crate::session::Session;
+use crate::sugar;
+use crate::template::Template;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// A compiled `when`: patterns such as `(severity ?s&:(>= ?s 4))`, or `{node: work, verdict: refine}`. Empty always holds.
+#[derive(Debug, Clone)]
+pub struct When {
+    program: Program,
+}
+
+/// One way in which a `when` holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The facts, in the order of the patterns.
+    pub facts: Vec<Fact>,
+    /// The variables with names and their values.
+    pub bindings: Vec<(String, Value)>,
+}
+
+/// The answer of a `when`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhenOutcome {
+    /// All matches, in the order of the facts.
+    pub matches: Vec<Match>,
+    /// Tests that could not be evaluated; governance fails closed on them.
+    pub errors: Vec<String>,
+}
+
+impl WhenOutcome {
+    /// Whether it holds at all.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        !self.matches.is_empty()
+    }
+}
+
+impl When {
+    /// Compiles a `when` over ordered facts.
+    pub fn compile(text: &str) -> Result<Self, RuleError> {
+        Self::compile_with(text, std::iter::empty())
+    }
+
+    /// Compiles a `when` that may use these templates.
+    pub fn compile_with(
+        text: &str,
+        templates: impl IntoIterator<Item = Arc<Template>>,
+    ) -> Result<Self, RuleError> {
+        let mut program = Program::default();
+        program.templates.extend(
+            templates
+                .into_iter()
+                .map(|template| (Arc::from(template.name()), template)),
+        );
+        let forms = if text.trim_start().starts_with('{') {
+            sugar::read(text)?
+        } else {
+            read(text, TextLimits::WHEN)?
+        };
+        let span = forms.first().map(|form| form.span).unwrap_or_default();
+        if let Some(arrow) = forms.iter().find(|form| form.is("=>")) {
+            return Err(RuleError::new(arrow.span, "a `when` has no right-hand side")
+                .hint("put the actions into `then`"));
+        }
+        if let Some(rule) = forms
+            .iter()
+            .find(|form| matches!(form.head(), Some("defrule" | "deftemplate" | "deffacts")))
+        {
+            return Err(RuleError::new(rule.span, "a `when` is patterns, not a rule file")
+                .hint("(severity ?s&:(>= ?s 4))"));
+        }
+        let branches = rule::branches(&forms, &[], &program.templates, span)?;
+        program.rules.push(Rule {
+            name: "when".into(),
+            salience: 0,
+            branches,
+        });
+        Ok(Self { program })
+    }
+
+    /// Looks for all matches among the facts. `(initial-fact)` is always one of them.
+    pub fn evaluate(
+        &self,
+        facts: impl IntoIterator<Item = Fact>,
+        budget: Budget,
+    ) -> Result<WhenOutcome, RunError> {
+        let mut session = Session::new(&self.program, budget)?;
+        for fact in facts {
+            session.assert(fact)?;
+        }
+        let matches = session
+            .waiting()
+            .map(|(_, facts, bindings)| Match {
+                facts: facts.iter().filter_map(|id| session.fact(*id).cloned()).collect(),
+                bindings: bindings
+                    .into_iter()
+                    .filter(|(_, value)| !matches!(value, Value::Fact(_)))
+                    .collect(),
+            })
+            .collect();
+        Ok(WhenOutcome {
+            matches,
+            errors: session.errors().to_vec(),
+        })
+    }
+}
+
+impl Fact {
+    /// Reads one ordered fact of constants, such as `(severity 5)`.
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        Self::parse_with(text, &Program::default())
+    }
+
+    /// Reads one fact of constants; the program's templates have slots.
+    pub fn parse_with(text: &str, program: &Program) -> Result<Self, RuleError> {
+        let forms = read(text, TextLimits::WHEN)?;
+        let [form] = forms.as_slice() else {
+            let span = forms.first().map(|form: &Form| form.span).unwrap_or_default();
+            return Err(RuleError::new(span, "one fact is expected").hint("(name value)"));
+        };
+        let new = rule::new_fact(form, &program.templates, &crate::expression::Scope::default())?;
+        let mut meter = crate::budget::Meter::new(Budget::default());
+        let mut values = Vec::new();
+        for (at, expressions) in &new.slots {
+            let mut slot = Vec::new();
+            for expression in expressions {
+                slot.push(
+                    expression
+                        .evaluate(&[], &mut meter)
+                        .map_err(|_| RuleError::new(form.span, "a value of the fact cannot be computed"))?,
+                );
+            }
+            values.push((*at, slot));
+        }
+        let Some(template) = &new.template else {
+            return Ok(Self::ordered(
+                &new.name,
+                values.pop().map(|(_, slot)| slot).unwrap_or_default(),
+            ));
+        };
+        let given: Vec<_> = values
+            .into_iter()
+            .filter_map(|(at, mut slot)| {
+                let known = template.slots().get(at)?;
+                let value = if known.is_multislot() {
+                    Value::Multifield(slot.into())
+                } else {
+                    slot.pop()?
+                };
+                Some((known.name(), value))
+            })
+            .collect();
+        Self::of_template(template, &given).map_err(|message| RuleError::new(form.span, message))
+    }
+}

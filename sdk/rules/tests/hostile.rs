@@ -1,0 +1,213 @@
+//! Hostile rules end in an error of their budget, quickly and within 64 MiB.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use mizzen_rules::{Budget, Exhausted, Fact, Program, RunError, Session, Value, When};
+use std::time::Duration;
+
+/// Processor time of this thread: the machine may be busy with other tests.
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(
+        text.split_whitespace()
+            .next()
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(0),
+    )
+}
+
+/// An unoptimised build is allowed its slowness.
+const LIMIT: Duration = if cfg!(debug_assertions) {
+    Duration::from_millis(1500)
+} else {
+    Duration::from_millis(50)
+};
+
+fn measured<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let before = processor_time();
+    let result = work();
+    let spent = processor_time().saturating_sub(before);
+    println!("{what}: {spent:?}");
+    assert!(spent < LIMIT, "{what} took {spent:?}");
+    result
+}
+
+fn exhausted(text: &str, facts: impl IntoIterator<Item = Fact>) -> RunError {
+    let program = Program::parse(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    let facts: Vec<Fact> = facts.into_iter().collect();
+    let name: String = text.chars().take(50).collect();
+    let result = measured(&name, || {
+        let mut session = Session::new(&program, Budget::default())?;
+        for fact in facts {
+            session.assert(fact)?;
+        }
+        session.run()
+    });
+    match result {
+        Ok(report) => panic!("{name} ends after {} firings", report.firings.len()),
+        Err(error) => error,
+    }
+}
+
+fn numbers(name: &'static str, count: i64) -> impl Iterator<Item = Fact> {
+    (0..count).map(move |number| Fact::ordered(name, vec![Value::Integer(number)]))
+}
+
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|number| number.parse::<u64>().ok())
+        .unwrap_or(0)
+        * 1024
+}
+
+/// One test, so that the peak of the process is that of one case at a time.
+#[test]
+fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
+    let base = peak_memory();
+    let crosses = [
+        "(defrule r (a ?x) (a ?y) => (assert (b)))",
+        "(defrule r (a ?x) (a ?y) (a ?z) (a ?w) => (assert (b)))",
+        "(defrule r (a ?x) (a ?y&:(> ?y ?x)) => (assert (b)))",
+        "(defrule r (a ?x) (not (a ?y&:(> ?y ?x))) => (assert (b)))",
+        "(defrule r (exists (and (a ?x) (a ?y) (test (> ?x (+ ?y 20000))))) => (assert (b)))",
+        "(defrule r (forall (a ?x) (a ?y&:(> ?y ?x))) => (assert (b)))",
+        "(defrule r (a ?x) (a ?y) (test (= (+ ?x ?y) -1)) => (assert (b)))",
+    ];
+    for text in crosses {
+        let error = exhausted(text, numbers("a", 9_990));
+        assert!(
+            matches!(
+                error,
+                RunError::Exhausted(Exhausted::Operations(_) | Exhausted::Activations(_))
+            ),
+            "{text}: {error}"
+        );
+    }
+    let loops = [
+        (
+            "(defrule r ?f <- (n ?x) => (retract ?f) (assert (n (+ ?x 1)))) (deffacts d (n 0))",
+            "cycles",
+        ),
+        (
+            "(defrule r (n ?x) => (assert (n (+ ?x 1)))) (deffacts d (n 0))",
+            "cycles",
+        ),
+        (
+            "(defrule r (n $?x) => (assert (n $?x $?x))) (deffacts d (n a))",
+            "fact",
+        ),
+        (
+            "(defrule r (n ?x) => (assert (n (str-cat ?x ?x)))) (deffacts d (n \"aaaaaaaa\"))",
+            "text",
+        ),
+        (
+            "(defrule a ?f <- (a) => (retract ?f) (assert (b))) (defrule b ?f <- (b) => (retract ?f) (assert (a))) (deffacts d (a))",
+            "cycles",
+        ),
+        (
+            "(deftemplate t (slot n)) (defrule r ?f <- (t (n ?x)) => (modify ?f (n (+ ?x 1)))) (deffacts d (t (n 0)))",
+            "cycles",
+        ),
+        (
+            "(defrule r (n ?x) (n ?y) => (assert (n (mod (+ ?x (* 3 ?y) 1) 100003)))) (deffacts d (n 1) (n 2))",
+            "many",
+        ),
+        (
+            "(defrule r (n $? ?x $?) (n $? ?y $?) => (assert (n ?x ?y ?x (+ ?x ?y)))) (deffacts d (n 1 2 3 4 5 6 7 8 9))",
+            "many",
+        ),
+    ];
+    for (text, kind) in loops {
+        let error = exhausted(text, []);
+        match kind {
+            "cycles" => assert!(
+                matches!(error, RunError::Exhausted(Exhausted::Cycles(64))),
+                "{text}: {error}"
+            ),
+            "many" => assert!(matches!(error, RunError::Exhausted(_)), "{text}: {error}"),
+            _ => assert!(
+                matches!(error, RunError::Action { .. } | RunError::Exhausted(_)),
+                "{text}: {error}"
+            ),
+        }
+    }
+    let long = "a".repeat(60_000);
+    let text = "(defrule r (t ?x&:(matches ?x \"(a?){60}a{60}(x+x+)+y\")) => (assert (b)))";
+    let error = exhausted(text, [Fact::ordered("t", vec![Value::string(&long)])]);
+    assert!(
+        matches!(error, RunError::Exhausted(Exhausted::Operations(_))),
+        "{error}"
+    );
+    let dynamic = "(defrule r (t ?x) (p ?p&:(matches ?x ?p)) => (assert (b)))";
+    let patterns = (0..1000).map(|n| Fact::ordered("p", vec![Value::string(&format!("(a|b){{{n}}}c"))]));
+    let error = exhausted(
+        dynamic,
+        std::iter::once(Fact::ordered("t", vec![Value::string("aaaa")])).chain(patterns),
+    );
+    assert!(
+        matches!(error, RunError::Exhausted(Exhausted::Operations(_))),
+        "{error}"
+    );
+    let many = exhausted("(defrule r (a) => (assert (b)))", numbers("a", 10_001));
+    assert!(
+        matches!(many, RunError::Exhausted(Exhausted::Facts(10_000))),
+        "{many}"
+    );
+    let wide =
+        (0..5000).map(|n| Fact::ordered("w", vec![Value::string(&format!("{n}{}", "x".repeat(20_000)))]));
+    let error = exhausted("(defrule r (w ?x) => (assert (b)))", wide.take(2000));
+    assert!(matches!(error, RunError::Exhausted(_)), "{error}");
+    let used = peak_memory().saturating_sub(base);
+    // The facts of the tests themselves (40 MB of text in the last case) are part of the peak.
+    assert!(used < (64 + 44) * 1024 * 1024, "{} MiB", used / 1024 / 1024);
+}
+
+#[test]
+fn hostile_texts_are_refused_quickly() {
+    let regexes = [
+        "(a{1000}){1000}",
+        "a{99999}",
+        "((((a{90}){90}){90}){90})",
+        "((((((((((((((((((((((((((((((((((((((((",
+    ];
+    for pattern in regexes {
+        let text = format!("(t ?x&:(matches ?x \"{pattern}\"))");
+        measured(pattern, || assert!(When::compile(&text).is_err(), "{pattern}"));
+    }
+    let texts = [
+        "(".repeat(4096),
+        ")".repeat(4096),
+        "(a ".repeat(1365),
+        format!("(a ?x&:{}", "(not ".repeat(600)),
+        format!("(a {})", "~".repeat(4000)),
+        format!("(a {}b)", "c|".repeat(2000)),
+        "(not ".repeat(800),
+        format!("{}(a){}", "(not ".repeat(31), ")".repeat(31)),
+        format!("{}(a){}", "(exists ".repeat(31), ")".repeat(31)),
+        format!("{}(a){}", "(or (b) ".repeat(31), ")".repeat(31)),
+        format!("{{{}}}", "a: b, ".repeat(600)),
+        format!("(a {})", "$?x ".repeat(1000)),
+        format!("(a {})", "?x ".repeat(1300)),
+        "\"".repeat(4095),
+        ";".repeat(4096),
+        "?".repeat(4096),
+        "🦀".repeat(1024),
+        "(a".to_owned() + &" 1".repeat(2000) + ")",
+    ];
+    for text in texts {
+        let name: String = text.chars().take(20).collect();
+        measured(&name, || {
+            if let Ok(when) = When::compile(&text) {
+                let facts = (0..100).map(|n| Fact::ordered("a", vec![Value::Integer(n)]));
+                let _ = when.evaluate(facts, Budget::default());
+            }
+            let _ = Program::parse(&text);
+        });
+    }
+}

@@ -1,0 +1,164 @@
+//! What the sandbox promises beside the outcomes of the corpus.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
+use mizzen_catalog::load::verify_bytes;
+use mizzen_catalog::package::Package;
+use mizzen_engine::Outcome;
+use mizzen_isolation::{build, call, load, root, terms};
+use mizzen_ops::toolbox::CallError;
+use mizzen_sandbox::{Allocation, Sandbox, Settings};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn scratch() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests")
+}
+
+fn guest(name: &str) -> PathBuf {
+    build(&root().join("tests/guests").join(name), &scratch()).unwrap()
+}
+
+fn sandbox(settings: Settings) -> Arc<Sandbox> {
+    Arc::new(
+        Sandbox::start(Settings {
+            slots: 16,
+            ..settings
+        })
+        .unwrap(),
+    )
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_a_real_package_is_refused() {
+    let package = std::fs::read(build(&root().join("plugins/text"), &scratch()).unwrap()).unwrap();
+    assert!(verify_bytes(Path::new("sound.wasm"), package.clone(), &terms()).is_ok());
+    // Every byte of the head and of the manifest and signature sections, and a sample of the code between them.
+    let tail = package.len().saturating_sub(1500);
+    let sample = (0..package.len()).step_by(package.len() / 199 + 1);
+    for position in (0..64).chain(sample).chain(tail..package.len()) {
+        let mut flipped = package.clone();
+        flipped[position] ^= 1 << (position % 8);
+        let verified = Package::parse(flipped.clone())
+            .map_err(|e| e.to_string())
+            .and_then(|p| p.verify().map_err(|e| e.to_string()));
+        assert!(verified.is_err(), "verify accepts a flipped bit at {position}");
+        let loaded = verify_bytes(Path::new("flipped.wasm"), flipped, &terms());
+        assert!(loaded.is_err(), "the loader accepts a flipped bit at {position}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trap_names_the_panic_and_the_guests_functions() {
+    let toolbox = load(&sandbox(Settings::default()), vec![guest("panics")])
+        .await
+        .unwrap();
+    let Err(CallError::Refused {
+        report: Some(report), ..
+    }) = call(&toolbox, "hostile.panics.attack", json!({})).await
+    else {
+        panic!("the guest should have trapped");
+    };
+    let Outcome::Trap(trap) = report.outcome else {
+        panic!("{:?}", report.outcome)
+    };
+    let message = trap.message.unwrap();
+    assert!(
+        message.contains("the reef was not on the chart") && message.contains("src/lib.rs:"),
+        "{message}"
+    );
+    assert!(
+        trap.frames.iter().any(|frame| frame.contains("panics::")),
+        "{:?}",
+        trap.frames
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guests_that_spin_on_every_thread_do_not_hold_up_the_callers_runtime() {
+    let sandbox = sandbox(Settings {
+        guest_threads: 2,
+        ..Settings::default()
+    });
+    let toolbox = load(&sandbox, vec![guest("spins")]).await.unwrap();
+    let mut spinning = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let toolbox = Arc::clone(&toolbox);
+        spinning.spawn(async move { call(&toolbox, "hostile.spins.attack", json!({})).await.is_err() });
+    }
+    // Timers of the callers' runtime fire many times before the first guest is stopped.
+    let mut ticks = 0;
+    while spinning.try_join_next().is_none() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        ticks += 1;
+    }
+    assert!(ticks >= 10, "the callers' runtime got {ticks} turns");
+    while let Some(stopped) = spinning.join_next().await {
+        assert!(stopped.unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_takes_its_guest_with_it() {
+    let sandbox = sandbox(Settings::default());
+    let toolbox = load(&sandbox, vec![guest("sleeps")]).await.unwrap();
+    let idle = sandbox.in_use();
+    let task = {
+        let toolbox = Arc::clone(&toolbox);
+        tokio::spawn(async move { call(&toolbox, "hostile.sleeps.attack", json!({})).await.is_err() })
+    };
+    while sandbox.in_use() == idle {
+        tokio::task::yield_now().await;
+    }
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    // Ends by itself if the guest is given up; the test runner's patience is the only clock here.
+    while sandbox.in_use() != idle {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_address_space_for_a_pool_calls_still_work() {
+    // 60,000 slots of 4 GiB are more than any process can reserve.
+    let sandbox = Arc::new(
+        Sandbox::start(Settings {
+            slots: 60_000,
+            ..Settings::default()
+        })
+        .unwrap(),
+    );
+    assert_eq!(sandbox.allocation(), Allocation::OnDemand);
+    let toolbox = load(
+        &sandbox,
+        vec![build(&root().join("plugins/text"), &scratch()).unwrap()],
+    )
+    .await
+    .unwrap();
+    let result = call(&toolbox, "text.word_count", json!({ "text": "one two" }))
+        .await
+        .unwrap();
+    assert_eq!(result.output["words"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clock_randomness_and_the_world_are_the_same_at_every_call_unless_granted() {
+    let toolbox = load(&sandbox(Settings::default()), vec![guest("snoops")])
+        .await
+        .unwrap();
+    let first = call(&toolbox, "hostile.snoops.attack", json!({}))
+        .await
+        .unwrap()
+        .output;
+    let second = call(&toolbox, "hostile.snoops.attack", json!({}))
+        .await
+        .unwrap()
+        .output;
+    assert_eq!(first, second);
+}
