@@ -83,6 +83,25 @@ pub fn rebuilt(package: &[u8], change: impl FnOnce(Vec<u8>, String) -> (Vec<u8>,
     Ok(sign(embed_manifest(&component, &manifest)?, &key())?)
 }
 
+/// Some plugins that are the same but for their name, from the guest `waits-and-tells`: written into a folder.
+///
+/// # Errors
+/// When it does not build.
+pub fn copies(count: usize, folder: &Path, scratch: &Path) -> Result<()> {
+    const NAME: &str = "waits-and-tells";
+    let package = std::fs::read(build(&root().join("tests/guests").join(NAME), scratch)?)?;
+    for number in 0..count {
+        // As long as the name that it replaces inside of the component.
+        let name = format!("bench-numb-{number:04}");
+        let copy = rebuilt(&package, |component, manifest| {
+            let component = replaced(&component, NAME.as_bytes(), name.as_bytes());
+            (component, manifest.replace(NAME, &name))
+        })?;
+        std::fs::write(folder.join(format!("{name}.wasm")), copy)?;
+    }
+    Ok(())
+}
+
 /// `i64.const GROW`, as LLVM writes it: ten bytes of LEB128.
 fn grow_constant() -> Vec<u8> {
     let mut value: i64 = -0x7ab1_e000_7ab1_e000;

@@ -11,7 +11,7 @@ mod expected;
 mod host;
 mod network;
 
-pub use build::{build, build_expected, guests, key, rebuilt, root};
+pub use build::{build, build_expected, copies, guests, key, rebuilt, root};
 pub use expected::{Before, Expected};
 pub use host::{call, load, load_with, outfit, terms, terms_granting};
 pub use network::Network;
