@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Sections of `mizzen.toml` that are read elsewhere than in the catalog.
-pub(crate) const OTHER_SECTIONS: &[&str] =
-    &["host", "server", "store", "sandbox", "prompts", "runs", "audit"];
+pub(crate) const OTHER_SECTIONS: &[&str] = &["host", "server", "store", "sandbox", "prompts"];
 
 /// The user's folder.
 #[derive(Debug, Clone, clap::Args)]

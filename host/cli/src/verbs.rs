@@ -36,7 +36,9 @@ enum Verb {
     Plugin(plugin::Plugin),
     /// Install plugins on a host, and see what it would load
     Plugins(plugins::Plugins),
-    /// Validate and fingerprint sprites
+    /// Check and run rule files
+    Rules(rules::Rules),
+    /// Validate, fingerprint and test sprites
     Sprite(sprite::Sprite),
     /// Say whose plugins a host trusts
     Trust(trust::Trust),
@@ -44,7 +46,6 @@ enum Verb {
     Db(db::Db),
     /// Serve the HTTP API
     Serve(serve::Serve),
-    Rules(rules::Rules),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.

@@ -1,5 +1,4 @@
-//! Indexed joins over 100, 1,000 and 10,000 facts: the time should grow close to linearly. Where the oracle of the tests
-//! is installed, CLIPS itself is asked for the same (see `tests/clips.rs`).
+//! Indexed joins over 100, 1,000 and 10,000 facts: the time should grow close to linearly.
 
 #![allow(clippy::expect_used, missing_docs)] // a benchmark may stop loudly
 
