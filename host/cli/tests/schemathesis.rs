@@ -52,7 +52,7 @@ fn schemathesis_finds_nothing() {
     let Some(program) = schemathesis() else {
         let message = "schemathesis is not available here (python3 with venv and a package index are needed)";
         assert!(
-            std::env::var_os("MIZZEN_REQUIRE_SCHEMATHESIS").is_none(),
+            std::env::var_os("CI").is_none() && std::env::var_os("MIZZEN_REQUIRE_SCHEMATHESIS").is_none(),
             "{message}"
         );
         eprintln!("SKIPPED: {message}");

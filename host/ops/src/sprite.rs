@@ -8,6 +8,7 @@ use mizzen_model::json::{Json, Object};
 use mizzen_model::problem::{Code, Problems};
 use mizzen_model::sprite::{Sprite, SpriteDraft, system_prompt_reference};
 use mizzen_store::{NewSprite, SpriteRecord};
+use std::collections::BTreeSet;
 
 /// Reads a sprite that this host stored.
 pub(crate) fn from_record(record: &SpriteRecord) -> Result<Sprite, Fault> {
@@ -68,10 +69,13 @@ impl Host {
             installed.resolve(&capability.name, reference).err()
         };
         // A second capability of the same name can never be asked for: the first one answers.
-        let shadowed = sprite.body.structure();
-        let shadowed = shadowed.iter().map(|problem| Unresolved {
-            capability: problem.path.clone(),
-            reason: problem.message.clone(),
+        let mut seen = BTreeSet::new();
+        let shadowed = sprite.body.capabilities.iter().filter_map(|capability| {
+            (!seen.insert(capability.name.as_str())).then(|| Unresolved {
+                capability: capability.name.clone(),
+                reason: "another capability of this name stands before it and is the one that is asked; give it a name of its own"
+                    .to_owned(),
+            })
         });
         sprite
             .body

@@ -1,7 +1,7 @@
 //! `/v1/plugins`: listed and changed; and what plugins provide: `/v1/tools`, `/v1/skills`, `/v1/stores`, `/v1/packs`.
 
 use crate::access;
-use crate::call::{Call, JSON, Reply};
+use crate::call::{Call, JSON, Reply, invalid_parameter};
 use crate::openapi::component;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, Place, Route, Success};
@@ -137,7 +137,7 @@ fn changes() -> Vec<Route> {
                 ),
             ],
             body: Some(BodySpec {
-                types: &["application/wasm"],
+                types: &["application/wasm", "application/octet-stream"],
                 schema: None,
                 example: None,
                 limit: PACKAGE_LIMIT,
@@ -246,7 +246,7 @@ fn reads() -> Vec<Route> {
             parameters: vec![query(
                 "tag",
                 "Only tools with this tag.",
-                json!({"type": "string", "minLength": 1, "maxLength": 256}),
+                json!({"type": "string", "minLength": 1, "maxLength": MAX_TAG}),
             )],
             ..listing("/v1/tools", "listTools", "List the tools", "ToolList", |call| {
                 Box::pin(tools(call))
@@ -276,6 +276,9 @@ fn reads() -> Vec<Route> {
     ]
 }
 
+/// Characters of a tag.
+const MAX_TAG: usize = 256;
+
 fn items(name: &str, items: Vec<Value>) -> Reply {
     Reply::json(json!({ name: items }).to_string())
 }
@@ -294,7 +297,8 @@ async fn tools(call: Call) -> Result<Reply, Problem> {
     Ok(items(
         "tools",
         match call.parameter("tag") {
-            Some(tag) => host.list_tools_tagged(tag),
+            Some(tag) if (1..=MAX_TAG).contains(&tag.chars().count()) => host.list_tools_tagged(tag),
+            Some(tag) => return Err(invalid_parameter("tag", tag, "1 to 256 characters")),
             None => host.list_provided(Kind::Tool),
         },
     ))
