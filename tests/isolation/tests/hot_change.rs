@@ -3,6 +3,8 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "a test that cannot go on should stop"
 )]
@@ -62,7 +64,7 @@ impl Folder {
 }
 
 fn memory() -> Arc<mizzen_ops::toolbox::OpenKv> {
-    Arc::new(|_: &PluginName| Arc::new(MemoryKv::new(1 << 20)) as Arc<dyn KeyValue>)
+    Arc::new(|_: &str| Arc::new(MemoryKv::new(1 << 20)) as Arc<dyn KeyValue>)
 }
 
 /// The same plugin, one version on, and saying so.
@@ -233,8 +235,8 @@ async fn what_a_plugin_keeps_is_there_after_a_restart_and_for_its_next_version()
     for (package, before) in [(&package, false), (&package, true), (&upgraded, true)] {
         let store = Store::open(data.path(), &Options::default()).unwrap();
         let kept = store.clone();
-        let kv = Arc::new(move |plugin: &PluginName| {
-            Arc::new(StoreKv::new(kept.clone(), plugin.as_str(), KvLimits::default())) as Arc<dyn KeyValue>
+        let kv = Arc::new(move |owner: &str| {
+            Arc::new(StoreKv::new(kept.clone(), owner, KvLimits::default())) as Arc<dyn KeyValue>
         });
         let toolbox = Toolbox::new(sandbox(), outfit(&Network::open(), kv));
         let folder = Folder::new();
