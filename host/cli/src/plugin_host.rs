@@ -7,6 +7,7 @@ use mizzen_ops::{Host, PluginSet};
 use mizzen_sandbox::{Sandbox, Settings};
 use mizzen_store::Store;
 use notify::{RecursiveMode, Watcher};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,15 +73,33 @@ impl PluginHost {
                 Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
                 _ => PathBuf::from("."),
             });
-        for folder in config.sources.folders.iter().cloned().chain(parents) {
-            watcher
-                .watch(&folder, RecursiveMode::NonRecursive)
-                .with_context(|| format!("cannot watch {}", folder.display()))?;
+        let mut watched = BTreeSet::new();
+        let mut watch = |folder: PathBuf| -> Result<()> {
+            if !watched.contains(&folder) {
+                watcher
+                    .watch(&folder, RecursiveMode::NonRecursive)
+                    .with_context(|| format!("cannot watch {}", folder.display()))?;
+                watched.insert(folder);
+            }
+            Ok(())
+        };
+        for folder in config.sources.folders.into_iter().chain(parents) {
+            watch(folder)?;
         }
         tracing::info!("watching the plugin folders");
         // What changed between the load at start and this line would never be noticed otherwise.
         let mut due = true;
         while due {
+            // The configuration may name folders that it did not name before.
+            for folder in file
+                .load()
+                .map(|config| config.sources.folders)
+                .unwrap_or_default()
+            {
+                if let Err(error) = watch(folder) {
+                    tracing::error!("{error:#}");
+                }
+            }
             if let Err(error) = set.reload(&host.registry).await {
                 tracing::error!("the changed plugin set is refused, the running one stays: {error:#}");
             }

@@ -349,6 +349,19 @@ fn changes_in_the_folders_and_in_the_configuration_are_noticed() {
     until("gone back", || version().as_deref() == Some("1.0.0"));
     fs::remove_file(place.path("plugins/one.wasm")).unwrap();
     until("removed", || version().is_none());
+
+    // A folder that is named later is watched too.
+    fs::create_dir(place.path("more")).unwrap();
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let more = config.replace("[\"plugins\"]", "[\"plugins\", \"more\"]");
+    let loads = || place.log().matches("plugins loaded").count();
+    let before = loads();
+    fs::write(place.path("mizzen.toml"), more).unwrap();
+    until("loaded with the new folder", || loads() > before);
+    fs::write(place.path("more/text.wasm"), package("3.0.0", &[])).unwrap();
+    until("installed from the new folder", || {
+        version().as_deref() == Some("3.0.0")
+    });
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use crate::bindings::exports::mizzen::plugin::tool;
 use crate::bindings::mizzen::plugin::types;
+use crate::describe;
 use crate::journal::Log;
 use crate::machine::Machine;
 use crate::plugin::Prepared;
 use crate::state::{CallState, HostCallsExhausted, Terms};
+use mizzen_catalog::register::ItemDraft;
 use mizzen_engine::{CallReport, Deadline, LogLine, Outcome, Permit, ToolError, Trap, Usage};
+use mizzen_model::manifest::Provides;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::{PoolConcurrencyLimitError, Store, UpdateDeadline, WasmBacktrace};
@@ -86,13 +89,15 @@ pub enum CallFault {
 
 /// What is asked of the guest.
 pub(crate) enum Request {
-    DescribeTools,
+    /// What it has of this kind.
+    Describe(Provides),
     Invoke(ToolCall),
 }
 
 /// What the guest said.
 pub(crate) enum Answer {
     Tools(Vec<tool::Descriptor>),
+    Items(Vec<ItemDraft>),
     Invoked(Result<String, types::Error>),
 }
 
@@ -113,7 +118,7 @@ impl Ended {
             }
             Ok(Answer::Invoked(Ok(text))) => Outcome::Output(text),
             Ok(Answer::Invoked(Err(error))) => Outcome::ToolError(tool_error(error)),
-            Ok(Answer::Tools(_)) => Outcome::BadOutput {
+            Ok(Answer::Tools(_) | Answer::Items(_)) => Outcome::BadOutput {
                 reason: "a description is not an answer".into(),
             },
             Err(outcome) => outcome,
@@ -247,13 +252,28 @@ async fn perform(
     end: Instant,
 ) -> wasmtime::Result<Answer> {
     let instance = plugin.pre.instantiate_async(&mut *store).await?;
-    let Some(indices) = &plugin.tool else {
-        wasmtime::bail!("no export `tool`");
-    };
-    let guest = indices.load(&mut *store, &instance)?;
     Ok(match request {
-        Request::DescribeTools => Answer::Tools(guest.call_describe(&mut *store).await?),
+        Request::Describe(Provides::Tool) => {
+            let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;
+            Answer::Tools(guest.call_describe(&mut *store).await?)
+        }
+        Request::Describe(Provides::Skill) => {
+            let guest = there(&plugin.skill)?.load(&mut *store, &instance)?;
+            let skills = guest.call_describe(&mut *store).await?;
+            Answer::Items(skills.into_iter().map(describe::skill).collect())
+        }
+        Request::Describe(Provides::Store) => {
+            let guest = there(&plugin.store)?.load(&mut *store, &instance)?;
+            let stores = guest.call_describe(&mut *store).await?;
+            Answer::Items(stores.into_iter().map(describe::store).collect())
+        }
+        Request::Describe(Provides::Pack) => {
+            let guest = there(&plugin.pack)?.load(&mut *store, &instance)?;
+            let pack = guest.call_describe(&mut *store).await?;
+            Answer::Items(vec![describe::pack(pack)])
+        }
         Request::Invoke(call) => {
+            let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;
             let left = end.saturating_duration_since(Instant::now());
             let context = types::CallContext {
                 run_id: call.context.run_id,
@@ -270,6 +290,13 @@ async fn perform(
             )
         }
     })
+}
+
+/// Checked before the call was made.
+fn there<T>(indices: &Option<T>) -> wasmtime::Result<&T> {
+    indices
+        .as_ref()
+        .ok_or_else(|| wasmtime::format_err!("the plugin does not export what is asked of it"))
 }
 
 /// Says what ended a call that has no answer. Errors that are not the guest's doing are faults.

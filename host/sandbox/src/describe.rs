@@ -1,9 +1,11 @@
 //! What a plugin says of itself.
 
-use crate::bindings::exports::mizzen::plugin::tool;
+use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
 use crate::bindings::mizzen::plugin::types;
 use crate::call::CallFault;
+use mizzen_catalog::register::ItemDraft;
 use mizzen_engine::Outcome;
+use mizzen_model::manifest::Provides;
 use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
 
 /// More tools than this are several plugins.
@@ -22,7 +24,7 @@ pub enum DescribeError {
     #[error("describe gave two different answers; it must give the same tools at every call")]
     Unstable,
     /// Too many tools.
-    #[error("it describes {0} tools; at most {MAX_TOOLS} are allowed")]
+    #[error("it describes {0} things; at most {MAX_TOOLS} are allowed")]
     TooMany(usize),
 }
 
@@ -32,6 +34,38 @@ pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolDraft
         return Err(DescribeError::TooMany(tools.len()));
     }
     Ok(tools.into_iter().map(draft).collect())
+}
+
+/// Skills, stores and packs are bounded like tools.
+pub(crate) fn bounded_items(items: Vec<ItemDraft>) -> Result<Vec<ItemDraft>, DescribeError> {
+    if items.len() > MAX_TOOLS {
+        return Err(DescribeError::TooMany(items.len()));
+    }
+    Ok(items)
+}
+
+pub(crate) fn skill(skill: skill::Descriptor) -> ItemDraft {
+    ItemDraft {
+        kind: Provides::Skill,
+        id: format!("{}.{}", skill.namespace, skill.name),
+        version: Some(skill.version),
+    }
+}
+
+pub(crate) fn store(store: store::Descriptor) -> ItemDraft {
+    ItemDraft {
+        kind: Provides::Store,
+        id: format!("{}.{}", store.namespace, store.name),
+        version: None,
+    }
+}
+
+pub(crate) fn pack(pack: pack::Descriptor) -> ItemDraft {
+    ItemDraft {
+        kind: Provides::Pack,
+        id: pack.id,
+        version: Some(pack.version),
+    }
 }
 
 fn draft(tool: tool::Descriptor) -> ToolDraft {

@@ -78,3 +78,35 @@ fn guest_error(error: ToolError) -> wit::types::Error {
 fn absent(service: &str) -> wit::types::Error {
     wit::types::Error::Unavailable(format!("this host offers no {service}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Add = fn(&mut Linker<CallState>) -> wasmtime::Result<()>;
+    type Me = HasSelf<CallState>;
+
+    const INTERFACES: &[(Kind, Add)] = &[
+        (Kind::Config, |l| wit::config::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Secret, |l| wit::secrets::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Kv, |l| wit::kv::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Net, |l| wit::http::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Tools, |l| wit::tools::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Clock, |l| wit::clock::add_to_linker::<_, Me>(l, |s| s)),
+        (Kind::Random, |l| wit::random::add_to_linker::<_, Me>(l, |s| s)),
+    ];
+
+    #[test]
+    fn an_interface_is_linked_exactly_when_a_permission_of_its_kind_is_held() {
+        let engine = wasmtime::Engine::default();
+        for (held, _) in INTERFACES {
+            for (kind, add) in INTERFACES {
+                let mut linker = Linker::<CallState>::new(&engine);
+                link(&mut linker, |asked| asked == *held).unwrap();
+                // A second definition is refused, so this tells whether there was a first.
+                let is_linked = add(&mut linker).is_err();
+                assert_eq!(is_linked, kind == held, "{kind:?} with {held:?}");
+            }
+        }
+    }
+}

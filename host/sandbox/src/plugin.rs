@@ -1,15 +1,17 @@
 //! Per plugin: compiled, linked with exactly what it may import, ready to be instantiated for every call.
 
 use crate::artifact::Compiled;
-use crate::bindings::exports::mizzen::plugin::tool;
+use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
 use crate::call::{Answer, CallFault, Ended, Request, ToolCall, execute};
-use crate::describe::{DescribeError, descriptions};
+use crate::describe::{DescribeError, bounded_items, descriptions};
 use crate::machine::Machine;
 use crate::services::Services;
 use crate::state::CallState;
 use crate::{Sandbox, closed, imports};
 use mizzen_catalog::VerifiedPlugin;
+use mizzen_catalog::register::ItemDraft;
 use mizzen_engine::{CallReport, Permit};
+use mizzen_model::manifest::Provides;
 use mizzen_model::tool_spec::ToolDraft;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -19,6 +21,9 @@ use wasmtime::component::{InstancePre, Linker};
 pub(crate) struct Prepared {
     pub(crate) pre: InstancePre<CallState>,
     pub(crate) tool: Option<tool::GuestIndices>,
+    pub(crate) skill: Option<skill::GuestIndices>,
+    pub(crate) store: Option<store::GuestIndices>,
+    pub(crate) pack: Option<pack::GuestIndices>,
     pub(crate) services: Arc<Services>,
     /// Deterministic randomness differs between plugins, not between calls.
     pub(crate) seed: [u8; 32],
@@ -96,6 +101,9 @@ impl Sandbox {
             .map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
         let prepared = Prepared {
             tool: tool::GuestIndices::new(&pre).ok(),
+            skill: skill::GuestIndices::new(&pre).ok(),
+            store: store::GuestIndices::new(&pre).ok(),
+            pack: pack::GuestIndices::new(&pre).ok(),
             pre,
             services: Arc::new(services),
             seed: *blake3::hash(verified.component()).as_bytes(),
@@ -136,10 +144,34 @@ impl Plugin {
     }
 
     async fn described(&self, permit: Permit) -> Result<Vec<ToolDraft>, DescribeError> {
-        let ended = self.run(permit, Request::DescribeTools).await?;
-        match ended.answer {
+        match self.run(permit, Request::Describe(Provides::Tool)).await?.answer {
             Ok(Answer::Tools(tools)) => descriptions(tools),
-            Ok(Answer::Invoked(_)) => Ok(Vec::new()),
+            Ok(Answer::Items(_) | Answer::Invoked(_)) => Ok(Vec::new()),
+            Err(outcome) => Err(DescribeError::Ended(outcome)),
+        }
+    }
+
+    /// Asks the plugin for its skills, stores or pack, twice, in two fresh sandboxes: the answers must be the same.
+    ///
+    /// # Errors
+    /// When the guest traps, is stopped, or changes its mind.
+    pub async fn describe_items(
+        &self,
+        kind: Provides,
+        permit: impl Fn() -> Permit,
+    ) -> Result<Vec<ItemDraft>, DescribeError> {
+        let first = self.described_items(kind, permit()).await?;
+        let second = self.described_items(kind, permit()).await?;
+        if first != second {
+            return Err(DescribeError::Unstable);
+        }
+        Ok(first)
+    }
+
+    async fn described_items(&self, kind: Provides, permit: Permit) -> Result<Vec<ItemDraft>, DescribeError> {
+        match self.run(permit, Request::Describe(kind)).await?.answer {
+            Ok(Answer::Items(items)) => bounded_items(items),
+            Ok(Answer::Tools(_) | Answer::Invoked(_)) => Ok(Vec::new()),
             Err(outcome) => Err(DescribeError::Ended(outcome)),
         }
     }
@@ -170,10 +202,19 @@ impl Plugin {
                 plugin: self.verified.digest().to_string(),
             });
         }
-        if self.prepared.tool.is_none() {
+        let prepared = &self.prepared;
+        let (wanted, there) = match &request {
+            Request::Describe(Provides::Tool) | Request::Invoke(_) => {
+                (Provides::Tool, prepared.tool.is_some())
+            }
+            Request::Describe(Provides::Skill) => (Provides::Skill, prepared.skill.is_some()),
+            Request::Describe(Provides::Store) => (Provides::Store, prepared.store.is_some()),
+            Request::Describe(Provides::Pack) => (Provides::Pack, prepared.pack.is_some()),
+        };
+        if !there {
             return Err(CallFault::NotProvided {
                 plugin: self.verified.name().to_string(),
-                interface: "tool",
+                interface: wanted.as_str(),
             });
         }
         let work = execute(

@@ -107,6 +107,7 @@ impl Stage {
                 };
                 (name, format!("{refused} {log}"))
             }
+            Err(CallError::Unknown(error)) => ("no-such-tool".into(), error.to_string()),
             Err(error) => ("fault".into(), error.to_string()),
         }
     }

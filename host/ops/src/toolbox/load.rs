@@ -95,17 +95,21 @@ impl Toolbox {
 
 async fn described(plugin: &Plugin) -> Result<Described, Failure> {
     let verified = plugin.verified();
-    if !verified.manifest().provides().contains(&Provides::Tool) {
-        return Ok(Described::default());
+    let permit = || Permit::to_describe(verified);
+    let failed = |error: mizzen_sandbox::DescribeError| Failure::Describe(error.to_string());
+    let mut described = Described::default();
+    for kind in verified.manifest().provides() {
+        match kind {
+            Provides::Tool => {
+                described.tools = plugin.describe_tools(permit).await.map_err(failed)?;
+            }
+            Provides::Skill | Provides::Store | Provides::Pack => {
+                let items = plugin.describe_items(*kind, permit).await.map_err(failed)?;
+                described.items.extend(items);
+            }
+        }
     }
-    let tools = plugin
-        .describe_tools(|| Permit::to_describe(verified))
-        .await
-        .map_err(|error| Failure::Describe(error.to_string()))?;
-    Ok(Described {
-        tools,
-        items: Vec::new(),
-    })
+    Ok(described)
 }
 
 /// A schema that could explode refuses its plugin, like every other fault of a description.

@@ -73,3 +73,55 @@ impl KeyValue for MemoryKv {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_quota_counts_keys_and_values_and_what_is_replaced_is_free_again() {
+        let kv = MemoryKv::new(10);
+        for (key, value, fits) in [
+            ("abc", 7, true),
+            ("abc", 8, false),
+            ("abc", 2, true),
+            ("d", 4, true),
+            ("e", 0, false),
+            ("d", 5, false),
+        ] {
+            let set = kv.set(key, vec![0; value]).await;
+            assert_eq!(set.is_ok(), fits, "{key} {value}");
+        }
+        assert_eq!(
+            kv.get("abc").await.unwrap().unwrap().len(),
+            2,
+            "a refused value changes nothing"
+        );
+        assert!(kv.delete("d").await.unwrap() && !kv.delete("d").await.unwrap());
+        assert!(kv.set("e", vec![0; 4]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn keys_are_listed_by_prefix_after_one_of_them_up_to_a_limit() {
+        let kv = MemoryKv::new(1000);
+        for key in ["a", "b1", "b2", "b3", "c"] {
+            kv.set(key, Vec::new()).await.unwrap();
+        }
+        for (prefix, after, limit, expected) in [
+            ("", None, 9, &["a", "b1", "b2", "b3", "c"][..]),
+            ("b", None, 2, &["b1", "b2"]),
+            ("b", Some("b1"), 9, &["b2", "b3"]),
+            ("b", Some("a"), 9, &["b1", "b2", "b3"]),
+            ("b", Some("c"), 9, &[]),
+            ("x", None, 9, &[]),
+            ("b", None, 0, &[]),
+        ] {
+            let page = KeyPage { prefix, after, limit };
+            assert_eq!(
+                kv.list_keys(page).await.unwrap(),
+                expected,
+                "{prefix} {after:?} {limit}"
+            );
+        }
+    }
+}
