@@ -53,6 +53,7 @@ impl PluginHost {
             toolbox: Toolbox::new(Arc::new(sandbox), outfit),
         };
         this.load(host).await?;
+        host.equip(Arc::clone(&this.toolbox));
         Ok(this)
     }
 

@@ -7,9 +7,13 @@ use crate::error::Fault;
 use crate::metrics::Metrics;
 use crate::prompts::Prompts;
 use crate::registry::Registry;
+use crate::runs::{HostKey, Runs};
+use crate::toolbox::{Loaded, Toolbox};
+use mizzen_engine::CallPolicy;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
-use std::sync::Arc;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use uuid::Uuid;
 
 /// The host: what it remembers, what is installed, and where time and ids come from.
@@ -23,6 +27,11 @@ pub struct Host {
     pub metrics: Metrics,
     /// Where `$ref:` prompts may come from.
     pub prompts: Prompts,
+    /// What is being executed.
+    pub runs: Runs,
+    toolbox: OnceLock<Arc<Toolbox>>,
+    key: OnceLock<HostKey>,
+    pub(crate) deliveries: tokio::sync::Notify,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     started_ms: i64,
@@ -42,10 +51,64 @@ impl Host {
             registry: Registry::default(),
             metrics: Metrics::default(),
             prompts: Prompts::default(),
+            runs: Runs::default(),
+            toolbox: OnceLock::new(),
+            key: OnceLock::new(),
+            deliveries: tokio::sync::Notify::new(),
             clock,
             entropy,
             started_ms,
         }
+    }
+
+    /// Gives the host its running plugins, once. Without them every step fails in its place.
+    pub fn equip(&self, toolbox: Arc<Toolbox>) {
+        if self.toolbox.set(toolbox).is_err() {
+            tracing::error!("the host has its toolbox already");
+        }
+    }
+
+    /// Gives the host the key that it signs ended runs with, once.
+    pub fn sign_with(&self, key: HostKey) {
+        if self.key.set(key).is_err() {
+            tracing::error!("the host has its key already");
+        }
+    }
+
+    /// The key that ended runs are signed with.
+    pub fn host_key(&self) -> Option<&HostKey> {
+        self.key.get()
+    }
+
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        self.toolbox
+            .get()
+            .map_or_else(Arc::default, |toolbox| toolbox.loaded())
+    }
+
+    pub(crate) fn call_policy(&self) -> CallPolicy {
+        self.toolbox
+            .get()
+            .map_or_else(CallPolicy::default, |toolbox| toolbox.policy())
+    }
+
+    /// Runs a driver on the guests' threads, where its calls need no hop; here when there are no guests.
+    pub(crate) fn spawn_run(&self, driver: impl Future<Output = ()> + Send + 'static) {
+        match self.toolbox.get() {
+            None => drop(tokio::spawn(driver)),
+            Some(toolbox) => {
+                let sandbox = Arc::clone(toolbox.sandbox());
+                drop(tokio::spawn(async move {
+                    if let Err(error) = sandbox.run(driver).await {
+                        tracing::error!(%error, "a run's driver ended early");
+                    }
+                }));
+            }
+        }
+    }
+
+    pub(crate) fn wake_deliveries(&self) {
+        self.deliveries.notify_one();
     }
 
     /// Now, in milliseconds since 1970.

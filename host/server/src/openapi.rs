@@ -34,6 +34,8 @@ pub fn document(routes: &[Route]) -> String {
         "tags": [
             {"name": "sprites", "description": "Agent definitions."},
             {"name": "councils", "description": "Governed groups of sprites."},
+            {"name": "chains", "description": "Executing chains."},
+            {"name": "executions", "description": "What was and is executed."},
             {"name": "plugins", "description": "Installed plugins."},
             {"name": "registry", "description": "What plugins provide."},
             {"name": "operations", "description": "Health, metrics, and this document."}
@@ -128,7 +130,9 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn responses(route: &Route) -> Value {
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-    responses.insert(route.success.status.to_string(), success(&route.success));
+    for answer in std::iter::once(&route.success).chain(&route.also) {
+        responses.insert(answer.status.to_string(), success(answer));
+    }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in route.codes() {
         by_status.entry(code.status().as_u16()).or_default().push(code);
