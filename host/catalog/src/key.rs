@@ -78,6 +78,11 @@ impl PublicKey {
         self.0.as_bytes()
     }
 
+    /// Whether a signature of [`SecretKey::sign_for`] is of this key and fits.
+    pub fn verifies_for(&self, domain: &str, message: &[u8], signature: &[u8; 64]) -> bool {
+        self.verifies(&separated(domain, message), signature)
+    }
+
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         let signature = ed25519_dalek::Signature::from_bytes(signature);
         self.0.verify_strict(message, &signature).is_ok()
@@ -145,6 +150,11 @@ impl SecretKey {
         self.public().id()
     }
 
+    /// Signs something that is not a package. `domain` says what, so that a signature for one thing is none for another.
+    pub fn sign_for(&self, domain: &str, message: &[u8]) -> [u8; 64] {
+        self.sign(&separated(domain, message))
+    }
+
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.0.sign(message).to_bytes()
     }
@@ -154,6 +164,14 @@ impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretKey({})", self.id())
     }
+}
+
+/// The domain, a zero, and the hash of the message: of fixed shape whatever the message is.
+fn separated(domain: &str, message: &[u8]) -> Vec<u8> {
+    let mut bytes = domain.as_bytes().to_vec();
+    bytes.push(0);
+    bytes.extend_from_slice(blake3::hash(message).as_bytes());
+    bytes
 }
 
 fn decode_hex(text: &str) -> Option<[u8; 32]> {

@@ -1,6 +1,7 @@
 //! The data folder, as verbs take it.
 
 use anyhow::Result;
+use mizzen_catalog::key::{KeyName, KeyStore, SecretKey};
 use mizzen_ops::{Clock, SystemClock};
 use mizzen_store::{Options, Store};
 use std::future::Future;
@@ -50,6 +51,15 @@ impl Data {
         run(Store::open_existing(&self.data, &Self::options())?, work)
     }
 }
+
+/// The key that the host signs ended runs with; made when there is none. It stays in the data folder.
+pub(crate) fn host_key(data: &Path) -> Result<SecretKey> {
+    let keys = KeyStore::new(data.join("keys"));
+    Ok(keys.secret_or_create(&KeyName::parse(HOST_KEY)?, "signs the ends of executions")?)
+}
+
+/// The host key's name.
+const HOST_KEY: &str = "host";
 
 fn run<T, W: Future<Output = Result<T>>>(store: Store, work: impl FnOnce(Store) -> W) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -40,6 +40,7 @@ impl PluginHost {
             self.profile,
         ));
         set.reload(&host.registry).await?;
+        host.equip(Arc::clone(set.toolbox()));
         host.set_plugins(set);
         Ok(())
     }

@@ -2,6 +2,13 @@
 //!
 //! These are stored, journaled and sent, so their JSON is a promise: unknown fields are refused when they are read back.
 
+mod request;
+
+pub use request::{
+    CHAIN_EXECUTE_REQUEST, ChainExecuteRequest, DECISION_REQUEST, DecisionRequest, EXECUTE_ALL_REQUEST,
+    parse_execute_all,
+};
+
 use crate::gate::GatePosition;
 use crate::id::{ChainId, CouncilId, ExecutionId, SpriteId};
 use crate::record::choice;

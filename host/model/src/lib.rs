@@ -16,6 +16,7 @@ pub mod gate;
 mod glob;
 pub mod id;
 pub mod ir;
+pub mod journal;
 pub mod json;
 pub mod limits;
 pub mod manifest;

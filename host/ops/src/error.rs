@@ -2,6 +2,7 @@
 
 use mizzen_catalog::PluginLoadError;
 use mizzen_catalog::change::WaitingForApproval;
+use mizzen_model::execution::{Approval, ExecutionStatus};
 use mizzen_model::problem::Problems;
 use mizzen_store::{BadCursor, CouncilRefused, IdempotencyMismatch, SpriteRefused, StoreError, WriteError};
 use uuid::Uuid;
@@ -37,6 +38,36 @@ pub enum Refusal {
     /// There is no such council.
     #[error("there is no council {0}")]
     CouncilNotFound(Uuid),
+    /// There is no such chain, or not in the council that was named.
+    #[error("there is no chain {0} here")]
+    ChainNotFound(Uuid),
+    /// There is no such execution.
+    #[error("there is no execution {0}")]
+    ExecutionNotFound(Uuid),
+    /// The execution asks no such question.
+    #[error("execution {id} has no escalation {escalation_id:?}")]
+    EscalationNotFound {
+        /// The execution.
+        id: Uuid,
+        /// The question.
+        escalation_id: String,
+    },
+    /// The question was answered otherwise.
+    #[error("the escalation of execution {id} was answered before: {decision}")]
+    AlreadyDecided {
+        /// The execution.
+        id: Uuid,
+        /// The answer.
+        decision: Approval,
+    },
+    /// The execution has ended.
+    #[error("execution {id} has ended: it is {status}")]
+    ExecutionEnded {
+        /// The execution.
+        id: Uuid,
+        /// How it ended.
+        status: ExecutionStatus,
+    },
     /// There is no such plugin.
     #[error("there is no plugin {0:?}")]
     PluginNotFound(String),

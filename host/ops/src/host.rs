@@ -8,8 +8,12 @@ use crate::metrics::Metrics;
 use crate::plugin_set::PluginSet;
 use crate::prompts::Prompts;
 use crate::registry::Registry;
+use crate::runs::{HostKey, Runs};
+use crate::toolbox::{Loaded, Toolbox};
+use mizzen_engine::CallPolicy;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
+use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use uuid::Uuid;
 
@@ -25,6 +29,11 @@ pub struct Host {
     /// Where `$ref:` prompts may come from.
     pub prompts: Prompts,
     plugins: OnceLock<Arc<PluginSet>>,
+    /// What is being executed.
+    pub runs: Runs,
+    toolbox: OnceLock<Arc<Toolbox>>,
+    key: OnceLock<HostKey>,
+    pub(crate) deliveries: tokio::sync::Notify,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     started_ms: i64,
@@ -45,6 +54,10 @@ impl Host {
             metrics: Metrics::default(),
             prompts: Prompts::default(),
             plugins: OnceLock::new(),
+            runs: Runs::default(),
+            toolbox: OnceLock::new(),
+            key: OnceLock::new(),
+            deliveries: tokio::sync::Notify::new(),
             clock,
             entropy,
             started_ms,
@@ -61,6 +74,56 @@ impl Host {
     /// The plugins, on a host that runs some.
     pub fn plugin_set(&self) -> Option<&Arc<PluginSet>> {
         self.plugins.get()
+    }
+
+    /// Gives the host its running plugins, once. Without them every step fails in its place.
+    pub fn equip(&self, toolbox: Arc<Toolbox>) {
+        if self.toolbox.set(toolbox).is_err() {
+            tracing::error!("the host has its toolbox already");
+        }
+    }
+
+    /// Gives the host the key that it signs ended runs with, once.
+    pub fn sign_with(&self, key: HostKey) {
+        if self.key.set(key).is_err() {
+            tracing::error!("the host has its key already");
+        }
+    }
+
+    /// The key that ended runs are signed with.
+    pub fn host_key(&self) -> Option<&HostKey> {
+        self.key.get()
+    }
+
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        self.toolbox
+            .get()
+            .map_or_else(Arc::default, |toolbox| toolbox.loaded())
+    }
+
+    pub(crate) fn call_policy(&self) -> CallPolicy {
+        self.toolbox
+            .get()
+            .map_or_else(CallPolicy::default, |toolbox| toolbox.policy())
+    }
+
+    /// Runs a driver on the guests' threads, where its calls need no hop; here when there are no guests.
+    pub(crate) fn spawn_run(&self, driver: impl Future<Output = ()> + Send + 'static) {
+        match self.toolbox.get() {
+            None => drop(tokio::spawn(driver)),
+            Some(toolbox) => {
+                let sandbox = Arc::clone(toolbox.sandbox());
+                drop(tokio::spawn(async move {
+                    if let Err(error) = sandbox.run(driver).await {
+                        tracing::error!(%error, "a run's driver ended early");
+                    }
+                }));
+            }
+        }
+    }
+
+    pub(crate) fn wake_deliveries(&self) {
+        self.deliveries.notify_one();
     }
 
     /// Now, in milliseconds since 1970.

@@ -67,9 +67,26 @@ impl Loaded {
         &self.registry
     }
 
+    /// A tool of a file, by the file's digest and the tool's id.
+    pub(crate) fn callable(&self, digest: &str, tool: &str) -> Option<Arc<Callable>> {
+        let (digest, _) = self
+            .plugins
+            .iter()
+            .find(|(found, _)| found.to_string() == digest)?;
+        self.tools.get(&(*digest, tool.to_owned())).cloned()
+    }
+
     /// The running plugins, by digest.
     pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
         self.plugins.values().map(|ready| &ready.plugin)
+    }
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Toolbox")
+            .field("plan", &self.loaded().plan_hash)
+            .finish_non_exhaustive()
     }
 }
 
@@ -86,6 +103,11 @@ impl Toolbox {
     /// The set that runs now. Whoever holds it keeps it, whatever is loaded later.
     pub fn loaded(&self) -> Arc<Loaded> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The terms of calls.
+    pub fn policy(&self) -> mizzen_engine::CallPolicy {
+        self.outfit().policy.clone()
     }
 
     /// The sandbox that the plugins run in.

@@ -17,6 +17,7 @@ mod body;
 mod call;
 mod config;
 mod dispatch;
+mod event_stream;
 mod listen;
 mod metrics;
 pub mod openapi;

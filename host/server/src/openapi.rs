@@ -37,6 +37,8 @@ pub fn document(routes: &[Route]) -> String {
         "tags": [
             {"name": "sprites", "description": "Agent definitions."},
             {"name": "councils", "description": "Governed groups of sprites."},
+            {"name": "chains", "description": "Executing chains."},
+            {"name": "executions", "description": "What was and is executed."},
             {"name": "plugins", "description": "Installed plugins."},
             {"name": "registry", "description": "What plugins provide."},
             {"name": "operations", "description": "Health, metrics, and this document."}
@@ -150,11 +152,13 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn responses(route: &Route, routes: &[Route]) -> Value {
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-    let mut made = success(&route.success);
-    if let (Some(members), Some(links)) = (made.as_object_mut(), links(route, routes)) {
-        members.insert("links".to_owned(), links);
+    for answer in std::iter::once(&route.success).chain(&route.also) {
+        let mut made = success(answer);
+        if let (Some(members), Some(links)) = (made.as_object_mut(), links(route, routes)) {
+            members.insert("links".to_owned(), links);
+        }
+        responses.insert(answer.status.to_string(), made);
     }
-    responses.insert(route.success.status.to_string(), made);
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in route.codes() {
         by_status.entry(code.status().as_u16()).or_default().push(code);

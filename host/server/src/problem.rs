@@ -3,6 +3,7 @@
 //! The tables have no wildcard arm: a new refusal or fault does not compile until it has a code here.
 
 use axum::http::StatusCode;
+use mizzen_model::execution::{ChainExecutionResult, GateDecision};
 use mizzen_ops::{Fault, OpError, Refusal};
 use serde_json::{Map, Value, json};
 
@@ -27,6 +28,12 @@ pub enum Code {
     GateAgentNotFound,
     /// There is no such council.
     CouncilNotFound,
+    /// There is no such chain.
+    ChainNotFound,
+    /// There is no such execution.
+    ExecutionNotFound,
+    /// The execution asks no such question.
+    EscalationNotFound,
     /// There is no such plugin.
     PluginNotFound,
     /// The route does not take this method.
@@ -35,8 +42,14 @@ pub enum Code {
     RequestTimeout,
     /// Another council has the domain.
     CouncilConflict,
+    /// A gate stopped the execution.
+    GateVeto,
     /// A rule of the council forbids it.
     RuleDenied,
+    /// The escalation was answered otherwise.
+    DecisionConflict,
+    /// The execution has ended.
+    ExecutionEnded,
     /// The name of a sprite cannot change.
     NameConflict,
     /// The version must be greater.
@@ -88,11 +101,17 @@ impl Code {
             | Code::SpriteNotFound
             | Code::GateAgentNotFound
             | Code::CouncilNotFound
+            | Code::ChainNotFound
+            | Code::ExecutionNotFound
+            | Code::EscalationNotFound
             | Code::PluginNotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Code::CouncilConflict
+            | Code::GateVeto
             | Code::RuleDenied
+            | Code::DecisionConflict
+            | Code::ExecutionEnded
             | Code::NameConflict
             | Code::VersionConflict
             | Code::ProtectedSprite
@@ -126,10 +145,16 @@ impl Code {
             Code::SpriteNotFound => "There is no such sprite.",
             Code::GateAgentNotFound => "There is no such gate agent.",
             Code::CouncilNotFound => "There is no such council.",
+            Code::ChainNotFound => "There is no such chain.",
+            Code::ExecutionNotFound => "There is no such execution.",
+            Code::EscalationNotFound => "The execution asks no such question.",
             Code::PluginNotFound => "There is no such plugin.",
             Code::MethodNotAllowed => "The route does not take this method.",
             Code::RequestTimeout => "The request did not arrive in time.",
             Code::CouncilConflict => "Another council has the domain.",
+            Code::GateVeto => "A gate stopped the execution.",
+            Code::DecisionConflict => "The escalation was answered otherwise.",
+            Code::ExecutionEnded => "The execution has ended.",
             Code::RuleDenied => "A rule of the council forbids it.",
             Code::NameConflict => "The name of a sprite cannot change.",
             Code::VersionConflict => "The version must be greater.",
@@ -167,10 +192,16 @@ impl Code {
             Code::SpriteNotFound => "SPRITE_NOT_FOUND",
             Code::GateAgentNotFound => "GATE_AGENT_NOT_FOUND",
             Code::CouncilNotFound => "COUNCIL_NOT_FOUND",
+            Code::ChainNotFound => "CHAIN_NOT_FOUND",
+            Code::ExecutionNotFound => "EXECUTION_NOT_FOUND",
+            Code::EscalationNotFound => "ESCALATION_NOT_FOUND",
             Code::PluginNotFound => "PLUGIN_NOT_FOUND",
             Code::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Code::RequestTimeout => "REQUEST_TIMEOUT",
             Code::CouncilConflict => "COUNCIL_CONFLICT",
+            Code::GateVeto => "GATE_VETO",
+            Code::DecisionConflict => "DECISION_CONFLICT",
+            Code::ExecutionEnded => "EXECUTION_ENDED",
             Code::RuleDenied => "RULE_DENIED",
             Code::NameConflict => "NAME_CONFLICT",
             Code::VersionConflict => "VERSION_CONFLICT",
@@ -297,6 +328,23 @@ impl From<Refusal> for Problem {
             Refusal::CouncilNotFound(id) => {
                 Problem::new(Code::CouncilNotFound, message).with("council_id", id.to_string())
             }
+            Refusal::ChainNotFound(id) => {
+                Problem::new(Code::ChainNotFound, message).with("chain_id", id.to_string())
+            }
+            Refusal::ExecutionNotFound(id) => {
+                Problem::new(Code::ExecutionNotFound, message).with("execution_id", id.to_string())
+            }
+            Refusal::EscalationNotFound { id, escalation_id } => {
+                Problem::new(Code::EscalationNotFound, message)
+                    .with("execution_id", id.to_string())
+                    .with("escalation_id", escalation_id)
+            }
+            Refusal::AlreadyDecided { id, decision } => Problem::new(Code::DecisionConflict, message)
+                .with("execution_id", id.to_string())
+                .with("decision", decision.as_str()),
+            Refusal::ExecutionEnded { id, status } => Problem::new(Code::ExecutionEnded, message)
+                .with("execution_id", id.to_string())
+                .with("status", status.as_str()),
             Refusal::PluginNotFound(name) => Problem::new(Code::PluginNotFound, message).with("plugin", name),
             Refusal::MissingSprites { missing } => {
                 Problem::new(Code::SpriteNotFound, message).with("missing_sprites", ids(missing))
@@ -339,6 +387,35 @@ impl From<Refusal> for Problem {
                 .with("waiting", json!(waiting.waiting)),
             Refusal::IdempotencyMismatch => Problem::new(Code::IdempotencyKeyReused, message),
         }
+    }
+}
+
+/// An execution that a gate, a rule or a person stopped: the seed's 409.
+pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
+    let by_gate = result
+        .gates
+        .iter()
+        .rev()
+        .find(|gate| gate.decision == GateDecision::Veto);
+    if let Some(gate) = by_gate {
+        return Problem::new(Code::GateVeto, "Chain execution was vetoed by gate authority")
+            .with("execution_id", result.execution_id.to_string())
+            .with("gate_sprite_id", gate.sprite_id.to_string())
+            .with("gate_type", gate.position.as_str())
+            .with("reason", gate.reason.clone());
+    }
+    let reason = result.error.as_ref().map_or("", |error| error.message.as_str());
+    let problem = Problem::new(
+        Code::RuleDenied,
+        "Chain execution was denied by a rule of the council",
+    )
+    .with("execution_id", result.execution_id.to_string())
+    .with("reason", reason);
+    match result.rules.iter().rev().find(|rule| rule.matched) {
+        Some(rule) => problem
+            .with("rule_id", rule.rule_id.clone())
+            .with("rule_name", rule.name.clone()),
+        None => problem,
     }
 }
 

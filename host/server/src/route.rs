@@ -38,6 +38,8 @@ pub struct Route {
     pub body: Option<BodySpec>,
     /// What it answers when it did what was asked.
     pub success: Success,
+    /// Another answer of that kind, where there are two.
+    pub also: Option<Success>,
     /// What else it may answer; what every route may answer is added by [`Route::codes`].
     pub errors: Vec<Code>,
     /// How long its handler may take.

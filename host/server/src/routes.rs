@@ -2,6 +2,7 @@
 
 pub mod councils;
 pub mod examples;
+pub mod executions;
 pub mod operations;
 pub mod parameters;
 pub mod plugins;
@@ -13,6 +14,7 @@ use crate::route::Route;
 pub fn all() -> Vec<Route> {
     let mut routes = sprites::routes();
     routes.extend(councils::routes());
+    routes.extend(executions::routes());
     routes.extend(plugins::routes());
     routes.extend(operations::routes());
     routes

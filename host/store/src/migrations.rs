@@ -14,11 +14,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    number: 1,
-    name: "registry",
-    sql: include_str!("../migrations/0001_registry.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        name: "registry",
+        sql: include_str!("../migrations/0001_registry.sql"),
+    },
+    Migration {
+        number: 2,
+        name: "executions",
+        sql: include_str!("../migrations/0002_executions.sql"),
+    },
+];
 
 /// The number of the newest migration that this build knows.
 pub fn latest() -> u32 {

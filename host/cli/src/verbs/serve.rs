@@ -1,13 +1,13 @@
 //! `mizzen serve`.
 
-use crate::data::Data;
+use crate::data::{Data, host_key};
 use crate::home::Home;
 use crate::logs;
 use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail};
 use mizzen_engine::Profile;
-use mizzen_ops::{Clock, Host, SystemClock};
+use mizzen_ops::{Clock, Host, HostKey, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
 use std::io::Write;
@@ -15,10 +15,13 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The process ended because a commit failed and its outcome is unknown: start it again, it reads what is there.
 const EXIT_POISONED: u8 = 3;
+/// How often open runs are looked at.
+const TEND_RUNS: Duration = Duration::from_secs(5);
 /// Read when no other is named and it is there.
 const USUAL_CONFIG: &str = "mizzen.toml";
 
@@ -89,6 +92,17 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     }
     plugins.start(&host, &store).await?;
     tokio::spawn(watch(plugins, Arc::clone(&host)));
+    host.sign_with(HostKey::new(host_key(data.folder())?));
+    // Before anybody is answered: every open run is driven again.
+    let recovered = host.resume_runs().await?;
+    if recovered.resumed > 0 || !recovered.stuck.is_empty() {
+        tracing::info!(
+            resumed = recovered.resumed,
+            stuck = recovered.stuck.len(),
+            "open runs"
+        );
+    }
+    tokio::spawn(tend_runs(Arc::clone(&host)));
     let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
@@ -109,6 +123,16 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Looks again and again for open runs that nobody drives: an error in between must not strand one.
+async fn tend_runs(host: Arc<Host>) {
+    loop {
+        tokio::time::sleep(TEND_RUNS).await;
+        if let Err(error) = host.resume_runs().await {
+            tracing::error!(%error, "the open runs cannot be looked at");
+        }
+    }
 }
 
 async fn watch(plugins: PluginHost, host: Arc<Host>) {

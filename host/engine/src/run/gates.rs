@@ -8,6 +8,9 @@ use mizzen_model::execution::{ExecutionError, ExecutionStatus, GateDecision, Gat
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// Why a gate vetoes in the ordinary case.
+const CONDITION_FALSE: &str = "the condition is false";
+
 impl<C> Run<C> {
     pub(super) fn gates_at(&self, place: Place) -> &[PlannedGate] {
         let step = |order: u32| self.plan.steps.get(order as usize);
@@ -63,13 +66,7 @@ impl<C> Run<C> {
             gate.condition.evaluate(&context, &mut Fuel::new(Fuel::DEFAULT))
         };
         match answer {
-            Ok(false) => self.decide(
-                place,
-                index,
-                Err("the condition is false".to_owned()),
-                now_ms,
-                commands,
-            ),
+            Ok(false) => self.decide(place, index, Err(CONDITION_FALSE.to_owned()), now_ms, commands),
             Err(error) => {
                 // Fails closed: a gate that cannot answer has not allowed (D2).
                 let reason = format!("the condition has no answer: {error}");
@@ -155,6 +152,8 @@ impl<C> Run<C> {
         let (decision, reason) = match answer {
             Ok(reason) => (GateDecision::Allow, reason.to_owned()),
             Err(reason) => match gate.veto_message.as_deref().filter(|message| !message.is_empty()) {
+                // The author's words say it all; what went wrong otherwise is added to them.
+                Some(message) if reason == CONDITION_FALSE => (GateDecision::Veto, message.to_owned()),
                 Some(message) => (GateDecision::Veto, format!("{message} ({reason})")),
                 None => (GateDecision::Veto, reason),
             },

@@ -83,7 +83,7 @@ impl Toolbox {
 }
 
 impl Callable {
-    async fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
+    pub(crate) async fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
         let CallRequest {
             input,
             mut context,

@@ -2,14 +2,28 @@
 
 use super::{REQUEST_ID_PATTERN, component};
 use mizzen_model::council::{COUNCIL, COUNCIL_DRAFT};
+use mizzen_model::execution::{
+    Approval, CHAIN_EXECUTE_REQUEST, DECISION_REQUEST, EXECUTE_ALL_REQUEST, ExecutionStatus, GateDecision,
+    StepStatus,
+};
+use mizzen_model::gate::GatePosition;
 use mizzen_model::record::{References, definitions};
+use mizzen_model::rule::{Enforcement, RuleAction};
 use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
 use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
 pub(super) fn all() -> Value {
     let documents = definitions(
-        &[&SPRITE, &SPRITE_DRAFT, &COUNCIL, &COUNCIL_DRAFT],
+        &[
+            &SPRITE,
+            &SPRITE_DRAFT,
+            &COUNCIL,
+            &COUNCIL_DRAFT,
+            &CHAIN_EXECUTE_REQUEST,
+            &EXECUTE_ALL_REQUEST,
+            &DECISION_REQUEST,
+        ],
         References::Components,
     );
     let mut schemas: Map<String, Value> = documents
@@ -19,7 +33,7 @@ pub(super) fn all() -> Value {
         .collect();
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
     schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
-    for (name, schema) in envelopes() {
+    for (name, schema) in envelopes().into_iter().chain(executions()) {
         schemas.insert(name.to_owned(), schema);
     }
     schemas.into()
@@ -40,6 +54,131 @@ fn answer(mut sprite: Value) -> Value {
         members.insert("title".to_owned(), "SpriteAnswer".into());
     }
     sprite
+}
+
+/// An object with these members, and some that may be absent.
+fn partial(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
+    let mut schema = object(required);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.extend(
+            optional
+                .iter()
+                .map(|(name, schema)| ((*name).to_owned(), schema.clone())),
+        );
+    }
+    schema
+}
+
+/// Executions, as they are answered.
+fn executions() -> Vec<(&'static str, Value)> {
+    let text = || json!({"type": "string"});
+    let number = || json!({"type": "integer", "minimum": 0});
+    let time = || json!({"type": "string", "format": "date-time"});
+    let id = || json!({"type": "string", "format": "uuid", "pattern": mizzen_model::id::UUID_PATTERN});
+    let choice = |names: &[&str]| json!({"type": "string", "enum": names});
+    let many = |name: &str| json!({"type": "array", "items": component(name)});
+    vec![
+        (
+            "ChainExecutionResult",
+            partial(
+                &[
+                    ("execution_id", id()),
+                    ("council_id", id()),
+                    ("chain_id", id()),
+                    ("status", choice(ExecutionStatus::NAMES)),
+                    ("started_at", time()),
+                    ("steps", many("StepExecution")),
+                    ("gates", many("GateEvaluation")),
+                    ("rules", many("RuleEvaluation")),
+                ],
+                &[
+                    ("completed_at", time()),
+                    ("duration_ms", number()),
+                    ("error", component("ExecutionError")),
+                    ("escalation", component("Escalation")),
+                ],
+            ),
+        ),
+        (
+            "StepExecution",
+            partial(
+                &[
+                    ("order", number()),
+                    ("sprite_id", id()),
+                    ("action", text()),
+                    ("status", choice(StepStatus::NAMES)),
+                    ("attempts", number()),
+                ],
+                &[
+                    ("input", json!({})),
+                    ("output", json!({})),
+                    ("error", component("ExecutionError")),
+                    ("started_at", time()),
+                    ("duration_ms", number()),
+                ],
+            ),
+        ),
+        (
+            "GateEvaluation",
+            partial(
+                &[
+                    ("type", choice(GatePosition::NAMES)),
+                    ("sprite_id", id()),
+                    ("decision", choice(GateDecision::NAMES)),
+                    ("reason", text()),
+                ],
+                &[("step", number())],
+            ),
+        ),
+        (
+            "RuleEvaluation",
+            object(&[
+                ("rule_id", text()),
+                ("name", text()),
+                ("matched", json!({"type": "boolean"})),
+                ("action", choice(RuleAction::NAMES)),
+                ("enforcement", choice(Enforcement::NAMES)),
+                ("reason", text()),
+            ]),
+        ),
+        (
+            "ExecutionError",
+            partial(&[("code", text()), ("message", text())], &[("step", number())]),
+        ),
+        (
+            "Escalation",
+            partial(
+                &[("escalation_id", text()), ("rule_id", text()), ("reason", text())],
+                &[(
+                    "answer",
+                    object(&[
+                        ("decision", choice(Approval::NAMES)),
+                        ("reason", text()),
+                        ("answered_at", time()),
+                    ]),
+                )],
+            ),
+        ),
+        (
+            "ExecutionList",
+            list("executions", component("ChainExecutionResult")),
+        ),
+        (
+            "ExecutionHistory",
+            partial(
+                &[
+                    ("executions", many("ChainExecutionResult")),
+                    ("total", number()),
+                    ("limit", number()),
+                    ("offset", number()),
+                ],
+                &[(
+                    "next_cursor",
+                    json!({"type": "string", "description": "Where the next page begins, where there is one."}),
+                )],
+            ),
+        ),
+    ]
 }
 
 /// An object with exactly these members, all required.

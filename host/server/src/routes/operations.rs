@@ -28,6 +28,7 @@ fn base() -> Route {
             example: Some(examples::health()),
             headers: &[],
         },
+        also: None,
         errors: Vec::new(),
         timeout: DOCUMENT_TIMEOUT,
         handler: |call| Box::pin(health(call)),

@@ -41,6 +41,7 @@ fn base() -> Route {
             example: None,
             headers: &[],
         },
+        also: None,
         errors: Vec::new(),
         timeout: DOCUMENT_TIMEOUT,
         handler: |call| Box::pin(list(call)),

@@ -1,0 +1,187 @@
+//! Runs a chain.
+
+use crate::caller::Caller;
+use crate::error::{Fault, OpError, Refusal};
+use crate::host::{Host, IdempotencyKey};
+use crate::runs::{Begun, Planned, Progress, Rest, begin};
+use mizzen_model::execution::{ChainExecuteRequest, ChainExecutionResult, parse_execute_all};
+use mizzen_model::id::{ChainId, ExecutionId};
+use mizzen_model::json::{Json, Object};
+use mizzen_store::{Idempotency, Recorded, RunRefused, WriteError, Written};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// Whether a caller waits for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Until it ends, or waits for a person.
+    ForEnd,
+    /// Until it is durable that it will be run.
+    ForStart,
+}
+
+/// What came of a request to run a chain.
+#[derive(Debug, Clone)]
+pub enum Executed {
+    /// It has ended, one way or another.
+    Ended(Arc<ChainExecutionResult>),
+    /// It waits for a person.
+    Waiting(Arc<ChainExecutionResult>),
+    /// It is durable that it will be run.
+    Accepted(Uuid),
+}
+
+impl Executed {
+    /// The execution.
+    pub fn id(&self) -> Uuid {
+        match self {
+            Self::Ended(result) | Self::Waiting(result) => result.execution_id.uuid(),
+            Self::Accepted(id) => *id,
+        }
+    }
+}
+
+impl Host {
+    /// Runs a chain of a council. The run goes on when the caller goes away.
+    pub async fn execute_chain(
+        self: &Arc<Self>,
+        caller: &Caller,
+        document: &Json,
+        key: Option<IdempotencyKey>,
+        wait: Wait,
+    ) -> Result<Executed, OpError> {
+        let request = ChainExecuteRequest::parse(document).map_err(|problems| Refusal::Invalid {
+            document: "request",
+            problems,
+        })?;
+        let idempotency = self.idempotency(caller, "execute_chain", key.as_ref());
+        if let Some(idempotency) = &idempotency
+            && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
+        {
+            return self.wait_again(&answer, wait).await;
+        }
+        let council = request.council_id.uuid();
+        let record = self
+            .store
+            .council(council)
+            .await?
+            .ok_or(Refusal::CouncilNotFound(council))?;
+        let planned = self.plan(&record.document, request.chain_id)?;
+        let input = to_value(request.input)?;
+        self.run_plan(caller, &planned, input, idempotency, wait).await
+    }
+
+    /// Runs every chain of a council, in the order in which it lists them.
+    pub async fn execute_all(
+        self: &Arc<Self>,
+        caller: &Caller,
+        council: Uuid,
+        document: &Json,
+        wait: Wait,
+    ) -> Result<Vec<Executed>, OpError> {
+        let input = parse_execute_all(document).map_err(|problems| Refusal::Invalid {
+            document: "request",
+            problems,
+        })?;
+        let input = to_value(input)?;
+        let record = self
+            .store
+            .council(council)
+            .await?
+            .ok_or(Refusal::CouncilNotFound(council))?;
+        let chains: Vec<ChainId> = crate::council::from_record(&record)?
+            .chains
+            .iter()
+            .map(|chain| chain.id)
+            .collect();
+        let mut executed = Vec::with_capacity(chains.len());
+        for chain in chains {
+            let planned = self.plan(&record.document, chain)?;
+            executed.push(self.run_plan(caller, &planned, input.clone(), None, wait).await?);
+        }
+        Ok(executed)
+    }
+
+    async fn run_plan(
+        self: &Arc<Self>,
+        caller: &Caller,
+        planned: &Planned,
+        input: Value,
+        idempotency: Option<Idempotency>,
+        wait: Wait,
+    ) -> Result<Executed, OpError> {
+        if self.runs.is_full() {
+            return Err(Fault::Unavailable("too many executions are open".to_owned()).into());
+        }
+        let id = ExecutionId::from(self.new_id()?);
+        let Begun { driver, run } = begin(self, id, planned, input, caller.actor());
+        let audit = self.audit(caller, "execute_chain", id.to_string());
+        match self.store.start_run(run, idempotency, audit).await {
+            Ok(Written::Now) => {
+                let progress = driver.watch();
+                driver.launch();
+                self.wait_for(id.uuid(), progress, wait).await
+            }
+            Ok(Written::Before(answer)) => {
+                driver.abandon();
+                self.wait_again(&answer, wait).await
+            }
+            Err(error) => {
+                driver.abandon();
+                Err(match error {
+                    WriteError::Store(error) => error.into(),
+                    WriteError::Refused(RunRefused::Mismatch(mismatch)) => mismatch.into(),
+                    WriteError::Refused(RunRefused::Superseded) => {
+                        Fault::Internal(format!("the new run {id} was written by somebody else")).into()
+                    }
+                })
+            }
+        }
+    }
+
+    /// The same request again: the same run, wherever it has come to.
+    async fn wait_again(&self, answer: &str, wait: Wait) -> Result<Executed, OpError> {
+        let id = Uuid::try_parse(answer)
+            .map_err(|_| Fault::Internal("a recorded answer cannot be read".to_owned()))?;
+        match self.runs.find(id) {
+            Some(live) => self.wait_for(id, live.progress, wait).await,
+            None => {
+                let result = Arc::new(self.execution(id).await?);
+                Ok(if result.status.is_final() {
+                    Executed::Ended(result)
+                } else {
+                    Executed::Accepted(id)
+                })
+            }
+        }
+    }
+
+    async fn wait_for(
+        &self,
+        id: Uuid,
+        mut progress: watch::Receiver<Progress>,
+        wait: Wait,
+    ) -> Result<Executed, OpError> {
+        if wait == Wait::ForStart {
+            return Ok(Executed::Accepted(id));
+        }
+        loop {
+            match &progress.borrow_and_update().rest {
+                Rest::Ended(result) => return Ok(Executed::Ended(Arc::clone(result))),
+                Rest::Waiting(result) => return Ok(Executed::Waiting(Arc::clone(result))),
+                Rest::Moving => {}
+            }
+            if progress.changed().await.is_err() {
+                return Err(Fault::Unavailable(format!("execution {id} goes on after a restart")).into());
+            }
+        }
+    }
+}
+
+fn to_value(input: Object) -> Result<Value, OpError> {
+    Json::Object(input)
+        .to_serde()
+        .map_err(|error| Refusal::BadRequest(format!("the input cannot be used: {error}")).into())
+}

@@ -1,0 +1,125 @@
+//! The runs that are open: who drives each of them, and how to reach it.
+//!
+//! Every open run has exactly one driver, a task that owns its state machine. Operations send it messages; nothing else
+//! touches the run. What a driver has done is durable before anybody hears of it.
+
+mod audit;
+mod drive;
+mod entry;
+mod perform;
+mod recover;
+mod resolve;
+mod seal;
+
+pub use audit::{AuditError, Verified, verify};
+pub(crate) use drive::{Begun, begin, result_text};
+pub use recover::Recovered;
+use resolve::PlanCache;
+pub(crate) use resolve::Planned;
+pub use seal::HostKey;
+
+use mizzen_model::execution::{Approval, ChainExecutionResult};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{mpsc, oneshot, watch};
+use uuid::Uuid;
+
+/// Runs that may be open at once; further ones are refused until some have ended.
+const OPEN_MAX: usize = 16_384;
+
+/// How far a run has come, as far as it is durable.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    /// Where the run rests.
+    pub(crate) rest: Rest,
+}
+
+/// Where a run rests.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Rest {
+    /// Nowhere: it is moving.
+    #[default]
+    Moving,
+    /// It waits for a person.
+    Waiting(Arc<ChainExecutionResult>),
+    /// It has ended.
+    Ended(Arc<ChainExecutionResult>),
+}
+
+/// Something that a driver is asked.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// How far the run has come.
+    Show(oneshot::Sender<ChainExecutionResult>),
+    /// A person's answer.
+    Decide {
+        escalation_id: String,
+        decision: Approval,
+        reason: String,
+        actor: String,
+        reply: oneshot::Sender<ChainExecutionResult>,
+    },
+    /// Stop.
+    Cancel {
+        reason: String,
+        actor: String,
+        reply: oneshot::Sender<ChainExecutionResult>,
+    },
+}
+
+/// How to reach a driver.
+#[derive(Debug, Clone)]
+pub(crate) struct Live {
+    pub(crate) inbox: mpsc::Sender<Message>,
+    pub(crate) progress: watch::Receiver<Progress>,
+}
+
+/// The open runs of a host.
+#[derive(Default)]
+pub struct Runs {
+    live: Mutex<HashMap<Uuid, Live>>,
+    plans: PlanCache,
+}
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runs").field("open", &self.open()).finish()
+    }
+}
+
+impl Runs {
+    /// How many runs are driven now.
+    pub fn open(&self) -> usize {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.open() >= OPEN_MAX
+    }
+
+    pub(crate) fn find(&self, id: Uuid) -> Option<Live> {
+        self.live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+    }
+
+    pub(crate) fn is_driven(&self, id: Uuid) -> bool {
+        self.find(id).is_some()
+    }
+
+    fn enter(&self, id: Uuid, live: Live) {
+        self.live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id, live);
+    }
+
+    fn leave(&self, id: Uuid) {
+        self.live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id);
+    }
+}

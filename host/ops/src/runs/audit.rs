@@ -1,0 +1,165 @@
+//! A run's journal as one document that can be checked without the host: who trusts the public key can tell whether an entry
+//! was edited, dropped, reordered or cut off.
+
+use super::seal::DOMAIN;
+use crate::error::{Fault, OpError, Refusal};
+use crate::host::Host;
+use mizzen_catalog::key::PublicKey;
+use mizzen_model::id::ExecutionId;
+use mizzen_model::journal::Link;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The version of the document.
+const FORMAT: &str = "mizzen-audit/1";
+/// Entries that are read at once.
+const PIECE: usize = 1_000;
+
+/// What was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// The run.
+    pub execution_id: String,
+    /// How it ended.
+    pub status: String,
+    /// How many entries its journal has.
+    pub events: u64,
+    /// The last hash.
+    pub head: String,
+    /// The plugins that were loaded.
+    pub load_plan: String,
+}
+
+/// Why a document does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuditError {
+    /// It is not such a document.
+    #[error("not an audit export: {0}")]
+    Malformed(String),
+    /// It is not signed by the key.
+    #[error("the seal is not signed by this key: the export is of another host, or was changed")]
+    Signature,
+    /// An entry is not what was written at its place.
+    #[error("entry {0} was edited, dropped or moved: its hash does not follow from the one before")]
+    Broken(u64),
+    /// There are not as many entries as were sealed.
+    #[error("{sealed} entries were sealed and {found} are here: entries were cut off or added")]
+    Count {
+        /// How many there were.
+        sealed: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// The last hash is another than the sealed one.
+    #[error("the last hash is not the sealed one: entries were changed")]
+    Head,
+    /// The result is another than the sealed one.
+    #[error("the result is not the sealed one: it was edited")]
+    Result,
+}
+
+impl Host {
+    /// The journal of a run that has ended, with its seal.
+    pub async fn export_audit(&self, id: Uuid) -> Result<String, OpError> {
+        let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
+        let (Some(seal), Some(result)) = (record.seal, record.result) else {
+            return Err(
+                Refusal::BadRequest(format!("execution {id} has not ended: it has no seal yet")).into(),
+            );
+        };
+        let mut entries = Vec::new();
+        let mut after = 0;
+        loop {
+            let piece = self.store.run_events(id, after, PIECE).await?;
+            let Some(last) = piece.last() else { break };
+            after = last.seq;
+            entries.extend(piece.into_iter().map(
+                |event| json!({"bytes": event.bytes, "hash": Link::from_bytes(event.hash).to_string()}),
+            ));
+        }
+        let definition = self.store.run_definition(record.definition_hash).await?;
+        let seal: Value = serde_json::from_str(&seal)
+            .map_err(|error| Fault::Internal(format!("a stored seal cannot be read: {error}")))?;
+        Ok(json!({
+            "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "result": result,
+            "definition": definition, "seal": seal,
+        })
+        .to_string())
+    }
+}
+
+/// Checks an export against the public key of the host that made it. Needs nothing else.
+///
+/// # Errors
+/// With the first thing that does not hold.
+pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
+    let malformed = |what: &str| AuditError::Malformed(what.to_owned());
+    let document: Value =
+        serde_json::from_str(document).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    if text(&document, "format").as_deref() != Some(FORMAT) {
+        return Err(malformed("its format is not mizzen-audit/1"));
+    }
+    let seal = document.get("seal").ok_or_else(|| malformed("it has no seal"))?;
+    let statement_text = text(seal, "statement").ok_or_else(|| malformed("the seal has no statement"))?;
+    let signature = text(seal, "signature")
+        .and_then(|text| decode(&text))
+        .ok_or_else(|| malformed("the seal has no signature"))?;
+    if !key.verifies_for(DOMAIN, statement_text.as_bytes(), &signature) {
+        return Err(AuditError::Signature);
+    }
+    let statement: Value =
+        serde_json::from_str(&statement_text).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    let sealed =
+        |name: &str| text(&statement, name).ok_or_else(|| malformed("the statement is not complete"));
+    let run = sealed("execution_id")?;
+    let id = ExecutionId::parse(&run).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    let entries = document
+        .get("entries")
+        .and_then(Value::as_array)
+        .ok_or_else(|| malformed("it has no entries"))?;
+    let mut link = Link::first(id);
+    for (entry, number) in entries.iter().zip(1_u64..) {
+        let bytes = entry
+            .get("bytes")
+            .and_then(Value::as_str)
+            .ok_or(AuditError::Broken(number))?;
+        link = link.next(bytes);
+        if text(entry, "hash") != Some(link.to_string()) {
+            return Err(AuditError::Broken(number));
+        }
+    }
+    let found = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+    let events = statement.get("events").and_then(Value::as_u64).unwrap_or(0);
+    if found != events {
+        return Err(AuditError::Count {
+            sealed: events,
+            found,
+        });
+    }
+    if sealed("head")? != link.to_string() {
+        return Err(AuditError::Head);
+    }
+    let result = text(&document, "result").ok_or(AuditError::Result)?;
+    if sealed("result")? != format!("blake3:{}", blake3::hash(result.as_bytes()).to_hex()) {
+        return Err(AuditError::Result);
+    }
+    Ok(Verified {
+        execution_id: run,
+        status: sealed("status")?,
+        events,
+        head: link.to_string(),
+        load_plan: sealed("load_plan")?,
+    })
+}
+
+fn decode(text: &str) -> Option<[u8; 64]> {
+    let mut bytes = [0; 64];
+    if text.len() != 128 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}

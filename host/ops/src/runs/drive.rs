@@ -1,0 +1,537 @@
+//! One task per open run: it owns the state machine, makes the calls, keeps the time and writes the journal.
+//!
+//! ```text
+//! message, end of a call, or time  →  Run::handle  →  commit (events + state)  →  commands
+//! ```
+//!
+//! A call is made only after the transition that commanded it is durable, so the journal always knows what may have begun.
+
+use super::entry::{self, Journal};
+use super::perform::{self, Work};
+use super::resolve::{Planned, StepCall};
+use super::seal::Seal;
+use super::{Live, Message, Progress, Rest};
+use crate::host::Host;
+use crate::metrics::Family;
+use mizzen_engine::plan::Plan;
+use mizzen_engine::run::{Command, Event, Run, Start};
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
+use mizzen_model::id::ExecutionId;
+use mizzen_store::{NewDelivery, NewRun, RunStep, Sealed, StoreError, WriteError};
+use serde_json::{Map, Value, json};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+/// Messages that may wait for a driver; further callers wait for a place.
+const INBOX: usize = 64;
+/// No timer is set further ahead; a longer one is set again.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3_600);
+/// How long a driver waits before it writes again to a store that had no room.
+const STORE_RETRY: Duration = Duration::from_millis(250);
+
+type Call = Pin<Box<dyn Future<Output = Event> + Send>>;
+
+/// The time of a run. A clock that jumps while the run is open does not move it.
+#[derive(Debug, Clone, Copy)]
+struct RunClock {
+    base_ms: u64,
+    since: Instant,
+}
+
+impl RunClock {
+    fn at(base_ms: u64) -> Self {
+        Self {
+            base_ms,
+            since: Instant::now(),
+        }
+    }
+
+    fn now_ms(self) -> u64 {
+        let passed = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.base_ms.saturating_add(passed)
+    }
+}
+
+/// Drives one run.
+pub(crate) struct Driver {
+    host: Arc<Host>,
+    id: ExecutionId,
+    run: Run<StepCall>,
+    journal: Journal,
+    clock: RunClock,
+    load_plan: String,
+    /// What to do first.
+    commands: Vec<Command>,
+    /// Something that happened while nobody drove, with its time.
+    first: Option<(Event, u64)>,
+    inbox: mpsc::Receiver<Message>,
+    progress: watch::Sender<Progress>,
+}
+
+/// A driver whose run must be stored before it may be launched.
+pub(crate) struct Begun {
+    pub(crate) driver: Driver,
+    pub(crate) run: NewRun,
+}
+
+/// Begins a run: everything that needs nothing from outside happens here, and nothing of it is durable yet.
+pub(crate) fn begin(
+    host: &Arc<Host>,
+    id: ExecutionId,
+    planned: &Planned,
+    input: Value,
+    actor: &str,
+) -> Begun {
+    let now_ms = u64::try_from(host.now_ms()).unwrap_or(0);
+    let start = Start {
+        execution_id: id,
+        input: input.clone(),
+        now_ms,
+    };
+    let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
+    let mut driver = Driver::new(host, id, run, now_ms, planned.load_plan.clone());
+    let result = driver.run.result();
+    let mut body = Map::new();
+    body.insert("kind".to_owned(), "started".into());
+    body.insert("council_id".to_owned(), result.council_id.to_string().into());
+    body.insert("chain_id".to_owned(), result.chain_id.to_string().into());
+    let definition = blake3::Hash::from_bytes(planned.definition_hash).to_hex();
+    body.insert("definition".to_owned(), format!("blake3:{definition}").into());
+    body.insert("load_plan".to_owned(), planned.load_plan.clone().into());
+    body.insert("calls".to_owned(), json!(planned.resolutions));
+    body.insert("input".to_owned(), input);
+    body.insert("actor".to_owned(), actor.into());
+    let (council_id, chain_id) = (result.council_id.uuid(), result.chain_id.uuid());
+    let step = driver.transition(body, &commands, now_ms);
+    driver.commands = commands;
+    let run = NewRun {
+        id: id.uuid(),
+        council_id,
+        chain_id,
+        started_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+        definition_hash: planned.definition_hash,
+        definition: planned.definition.clone(),
+        step,
+    };
+    Begun { driver, run }
+}
+
+impl Driver {
+    fn new(host: &Arc<Host>, id: ExecutionId, run: Run<StepCall>, now_ms: u64, load_plan: String) -> Self {
+        let (sender, inbox) = mpsc::channel(INBOX);
+        let (progress, watched) = watch::channel(Progress::default());
+        host.runs.enter(
+            id.uuid(),
+            Live {
+                inbox: sender,
+                progress: watched,
+            },
+        );
+        Self {
+            host: Arc::clone(host),
+            id,
+            run,
+            journal: Journal::new(id),
+            clock: RunClock::at(now_ms),
+            load_plan,
+            commands: Vec::new(),
+            first: None,
+            inbox,
+            progress,
+        }
+    }
+
+    /// A driver for a run that was made again from its journal.
+    pub(super) fn resumed(host: &Arc<Host>, run: Run<StepCall>, past: Past) -> Self {
+        let id = run.result().execution_id;
+        let now_ms = u64::try_from(host.now_ms()).unwrap_or(0).max(past.last_ms);
+        let mut driver = Self::new(host, id, run, now_ms, past.load_plan);
+        driver.journal = past.journal;
+        let pending = driver.run.pending().to_vec();
+        for command in &pending {
+            driver.first = driver
+                .in_doubt(command)
+                .map(|event| (event, past.last_ms))
+                .or(driver.first);
+        }
+        if driver.first.is_none() {
+            driver.commands = pending;
+        }
+        driver
+    }
+
+    /// What a call comes to that may have been made before the host stopped, and must not be made twice.
+    fn in_doubt(&self, command: &Command) -> Option<Event> {
+        match command {
+            Command::Call { order, attempt, .. } => {
+                let pin = &self.run.plan().call(*order)?.pin;
+                (!pin.repeatable).then(|| Event::CallEnded {
+                    order: *order,
+                    attempt: *attempt,
+                    result: Err(mizzen_engine::run::CallFailure {
+                        code: "IN_DOUBT".to_owned(),
+                        message: format!(
+                            "the host stopped while {} ({}) was called: nobody knows whether it happened, and the tool names no \
+                             idempotency key; look, and start the chain again if it did not",
+                            pin.tool, pin.side_effects
+                        ),
+                        transient: mizzen_engine::run::Transient::No,
+                    }),
+                })
+            }
+            Command::AskGate(question) => {
+                let pin = &self.run.plan().gate_call()?.pin;
+                (!pin.repeatable).then(|| Event::GateAnswered {
+                    question: question.question,
+                    answer: Err("the host stopped while the gate agent was asked".to_owned()),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// How to hear of the run.
+    pub(crate) fn watch(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Gives the run up that was never stored.
+    pub(crate) fn abandon(self) {
+        self.host.runs.leave(self.id.uuid());
+    }
+
+    /// Drives the run until it ends, in a task of its own on the guests' threads.
+    pub(crate) fn launch(self) {
+        let host = Arc::clone(&self.host);
+        host.spawn_run(self.drive());
+    }
+
+    async fn drive(mut self) {
+        // Also when the task is given up: an open run without a driver must be seen as one.
+        let _leave = Leave {
+            host: Arc::clone(&self.host),
+            id: self.id,
+        };
+        self.publish();
+        let commands = std::mem::take(&mut self.commands);
+        let mut call = self.perform(commands);
+        if let Some((event, at_ms)) = self.first.take() {
+            match self.apply(event, Map::new(), at_ms).await {
+                Ok(Some(commands)) => call = self.perform(commands),
+                Ok(None) => {}
+                Err(Stopped) => return,
+            }
+        }
+        while !self.run.result().status.is_final() {
+            let (event, about, reply) = self.next(&mut call).await;
+            let Some(event) = event else { continue };
+            if matches!(event, Event::CallEnded { .. } | Event::GateAnswered { .. }) {
+                call = None;
+            }
+            if matches!(event, Event::Cancel { .. }) {
+                // The guest is stopped before anything is written: a person waits for it.
+                call = None;
+            }
+            let now_ms = self.clock.now_ms();
+            match self.apply(event, about, now_ms).await {
+                Ok(Some(commands)) => {
+                    if commands.contains(&Command::StopCalls) {
+                        call = None;
+                    }
+                    call = self.perform(commands).or(call);
+                }
+                Ok(None) => {}
+                Err(Stopped) => return,
+            }
+            if let Some(reply) = reply {
+                let _ = reply.send(self.run.result().clone());
+            }
+        }
+    }
+
+    /// Waits for the next thing that happens.
+    async fn next(
+        &mut self,
+        call: &mut Option<Call>,
+    ) -> (
+        Option<Event>,
+        Map<String, Value>,
+        Option<oneshot::Sender<ChainExecutionResult>>,
+    ) {
+        let wake = self.run.wake_at_ms().map(|at| {
+            let left = Duration::from_millis(at.saturating_sub(self.clock.now_ms()));
+            tokio::time::sleep(left.min(LONGEST_SLEEP))
+        });
+        let ended = async {
+            match call {
+                Some(call) => call.await,
+                None => std::future::pending().await,
+            }
+        };
+        let woken = async {
+            match wake {
+                Some(sleep) => sleep.await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            message = self.inbox.recv() => match message {
+                Some(Message::Show(reply)) => {
+                    let _ = reply.send(self.run.result().clone());
+                    (None, Map::new(), None)
+                }
+                Some(Message::Decide { escalation_id, decision, reason, actor, reply }) => {
+                    (Some(Event::Decided { escalation_id, decision, reason }), by(&actor), Some(reply))
+                }
+                Some(Message::Cancel { reason, actor, reply }) => (Some(Event::Cancel { reason }), by(&actor), Some(reply)),
+                // The sender is kept with the open runs for as long as this task runs.
+                None => std::future::pending().await,
+            },
+            event = ended => (Some(event), Map::new(), None),
+            () = woken => (Some(Event::Tick), Map::new(), None),
+        }
+    }
+
+    /// Takes an event in and makes what follows from it durable. None when nothing follows.
+    async fn apply(
+        &mut self,
+        event: Event,
+        about: Map<String, Value>,
+        now_ms: u64,
+    ) -> Result<Option<Vec<Command>>, Stopped> {
+        let mut body = entry::body(&event);
+        let commands = self.run.handle(event, now_ms);
+        if commands.is_empty() {
+            return Ok(None);
+        }
+        body.extend(about);
+        let next_seq = self.journal.next_seq;
+        let step = self.transition(body, &commands, now_ms);
+        self.commit(next_seq, step).await?;
+        self.publish();
+        Ok(Some(commands))
+    }
+
+    /// The store's form of what just happened.
+    fn transition(&mut self, mut body: Map<String, Value>, commands: &[Command], now_ms: u64) -> RunStep {
+        let result = self.run.result();
+        self.journal.tell(&mut body, result);
+        let mut events = vec![self.journal.write(now_ms, body)];
+        for command in commands {
+            if let Some(intent) = self.intent(command) {
+                events.push(self.journal.write(now_ms, intent));
+            }
+        }
+        let deliveries = commands
+            .iter()
+            .filter_map(|command| match command {
+                Command::Notify { rule_id, hook } => Some(self.delivery(rule_id, &hook.to_string(), now_ms)),
+                _ => None,
+            })
+            .collect();
+        let result = self.run.result();
+        RunStep {
+            events,
+            status: result.status.as_str().to_owned(),
+            sealed: result.status.is_final().then(|| self.sealed(now_ms)),
+            deliveries,
+        }
+    }
+
+    /// Said before a call that changes the world.
+    fn intent(&self, command: &Command) -> Option<Map<String, Value>> {
+        let Command::Call { order, attempt, .. } = command else {
+            return None;
+        };
+        let pin = &self.run.plan().call(*order)?.pin;
+        let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
+        let value = json!({
+            "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
+            "idempotency_key": self.idempotency_key(*order),
+        });
+        match value {
+            Value::Object(body) if changes => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Stable over attempts and restarts. A step of a chain has one iteration.
+    fn idempotency_key(&self, order: u32) -> String {
+        format!("{}/{order}/0", self.id)
+    }
+
+    fn delivery(&self, rule_id: &str, hook: &str, now_ms: u64) -> NewDelivery {
+        let result = self.run.result();
+        let rule = result.rules.iter().find(|rule| rule.rule_id == rule_id);
+        NewDelivery {
+            rule_id: rule_id.to_owned(),
+            hook: hook.to_owned(),
+            payload: json!({
+                "execution_id": self.id.to_string(), "council_id": result.council_id.to_string(),
+                "chain_id": result.chain_id.to_string(), "rule": rule, "status": result.status,
+                "escalation_id": result.escalation.as_ref().map(|escalation| &escalation.escalation_id),
+            })
+            .to_string(),
+            due_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+        }
+    }
+
+    fn sealed(&self, now_ms: u64) -> Sealed {
+        let result = self.run.result();
+        let text = result_text(result);
+        let seal = self.host.host_key().map(|key| {
+            key.seal(&Seal {
+                events: self.journal.next_seq.saturating_sub(1),
+                head: self.journal.head,
+                load_plan: &self.load_plan,
+                result,
+                result_text: &text,
+            })
+        });
+        Sealed {
+            completed_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+            result: text,
+            seal,
+        }
+    }
+
+    /// Writes a transition. A store without room is asked again until it has some: the run waits, and nothing is lost.
+    async fn commit(&self, next_seq: u64, step: RunStep) -> Result<(), Stopped> {
+        let id = self.id.uuid();
+        loop {
+            match self.host.store.append_run(id, next_seq, step.clone(), None).await {
+                Ok(()) => return Ok(()),
+                Err(WriteError::Store(error @ (StoreError::Full { .. } | StoreError::Busy))) => {
+                    tracing::warn!(execution = %self.id, %error, "a run waits for the store");
+                    tokio::time::sleep(STORE_RETRY).await;
+                }
+                Err(error) => {
+                    tracing::error!(execution = %self.id, %error, "a run is no longer driven here");
+                    return Err(Stopped);
+                }
+            }
+        }
+    }
+
+    /// Says how far the run has come; it is durable.
+    fn publish(&self) {
+        let result = self.run.result();
+        let rest = match result.status {
+            ExecutionStatus::AwaitingApproval => Rest::Waiting(Arc::new(result.clone())),
+            status if status.is_final() => {
+                self.count();
+                Rest::Ended(Arc::new(result.clone()))
+            }
+            _ => Rest::Moving,
+        };
+        self.progress.send_replace(Progress { rest });
+        self.host.wake_deliveries();
+    }
+
+    fn count(&self) {
+        let (result, metrics) = (self.run.result(), &self.host.metrics);
+        let status = result.status.as_str();
+        metrics.count(Family::ChainExecutions, &[status]);
+        let seconds = Duration::from_millis(result.duration_ms.unwrap_or(0)).as_secs_f64();
+        metrics.observe(Family::ChainSeconds, &[status], seconds);
+        for gate in &result.gates {
+            metrics.count(
+                Family::GateDecisions,
+                &[gate.position.as_str(), gate.decision.as_str()],
+            );
+        }
+    }
+
+    /// Does what the run commands. At most one call is under way.
+    fn perform(&self, commands: Vec<Command>) -> Option<Call> {
+        let mut call: Option<Call> = None;
+        for command in commands {
+            let host = Arc::clone(&self.host);
+            match command {
+                Command::Call {
+                    order,
+                    attempt,
+                    input,
+                    deadline_ms,
+                } => {
+                    let target = self.run.plan().call(order).cloned();
+                    let work = target.map(|call| {
+                        self.work(call, input, deadline_ms, Some(order), self.idempotency_key(order))
+                    });
+                    call = work.map(|work| Box::pin(perform::step(host, work, order, attempt)) as Call);
+                }
+                Command::AskGate(question) => {
+                    let target = self.run.plan().gate_call().cloned();
+                    let key = format!("{}/gate/{}", self.id, question.question);
+                    let work = target.map(|call| {
+                        self.work(
+                            call,
+                            question.input.clone(),
+                            question.deadline_ms,
+                            question.step,
+                            key,
+                        )
+                    });
+                    call = work.map(|work| Box::pin(perform::gate(host, work, question)) as Call);
+                }
+                // Timers follow from the run's state; hooks and ends are in the store.
+                Command::StopCalls
+                | Command::WakeAt { .. }
+                | Command::Notify { .. }
+                | Command::Escalated { .. }
+                | Command::Finished { .. } => {}
+            }
+        }
+        call
+    }
+
+    fn work(&self, call: StepCall, input: Value, deadline_ms: u64, step: Option<u32>, key: String) -> Work {
+        Work {
+            call,
+            input,
+            run_id: self.id.to_string(),
+            step,
+            idempotency_key: key,
+            left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms())),
+        }
+    }
+}
+
+/// What a journal says of the time before.
+pub(super) struct Past {
+    pub(super) journal: Journal,
+    pub(super) last_ms: u64,
+    pub(super) load_plan: String,
+}
+
+/// The result as it is stored and sent.
+pub(crate) fn result_text(result: &ChainExecutionResult) -> String {
+    // Strings, numbers and values: nothing in it can fail to be written.
+    serde_json::to_string(result).unwrap_or_default()
+}
+
+fn by(actor: &str) -> Map<String, Value> {
+    Map::from_iter([("actor".to_owned(), actor.into())])
+}
+
+/// The driver must not go on: the store cannot be written, or somebody else owns the run.
+struct Stopped;
+
+struct Leave {
+    host: Arc<Host>,
+    id: ExecutionId,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.host.runs.leave(self.id.uuid());
+    }
+}
+
+/// Keeps the plan's type out of signatures elsewhere.
+pub(super) type RunPlan = Plan<StepCall>;

@@ -1,0 +1,125 @@
+//! After a restart: every open run is made again from its journal and driven on.
+
+use super::drive::{Driver, Past, RunPlan};
+use super::entry::{self, Journal, What};
+use crate::error::{Fault, OpError};
+use crate::host::Host;
+use mizzen_engine::run::{Run, Start};
+use mizzen_model::id::{ChainId, ExecutionId};
+use mizzen_model::journal::Link;
+use mizzen_store::{RunEvent, RunRecord};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Events that are read at once.
+const PIECE: usize = 1_000;
+
+/// What came of a look at the open runs.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// How many runs are driven again.
+    pub resumed: usize,
+    /// Runs that nobody can drive, and why.
+    pub stuck: Vec<(Uuid, String)>,
+}
+
+impl Host {
+    /// Drives every open run that nobody drives. Called at start, and again and again: an error in between is not the last word.
+    pub async fn resume_runs(self: &Arc<Self>) -> Result<Recovered, OpError> {
+        let mut recovered = Recovered::default();
+        for record in self.store.open_runs().await? {
+            if self.runs.is_driven(record.id) {
+                continue;
+            }
+            let id = record.id;
+            match self.resume(record).await {
+                Ok(()) => recovered.resumed += 1,
+                Err(error) => {
+                    tracing::error!(execution = %id, %error, "an open run cannot be resumed");
+                    recovered.stuck.push((id, error.to_string()));
+                }
+            }
+        }
+        Ok(recovered)
+    }
+
+    async fn resume(self: &Arc<Self>, record: RunRecord) -> Result<(), OpError> {
+        let events = self.whole_journal(record.id).await?;
+        let definition = self
+            .store
+            .run_definition(record.definition_hash)
+            .await?
+            .filter(|text| *blake3::hash(text.as_bytes()).as_bytes() == record.definition_hash)
+            .ok_or_else(|| {
+                Fault::Internal(format!("the definition of run {} is gone or damaged", record.id))
+            })?;
+        let (run, past) = self.replay(&record, &events, &definition)?;
+        Driver::resumed(self, run, past).launch();
+        Ok(())
+    }
+
+    async fn whole_journal(&self, id: Uuid) -> Result<Vec<RunEvent>, OpError> {
+        let mut events: Vec<RunEvent> = Vec::new();
+        loop {
+            let after = events.last().map_or(0, |event| event.seq);
+            let piece = self.store.run_events(id, after, PIECE).await?;
+            if piece.is_empty() {
+                return Ok(events);
+            }
+            events.extend(piece);
+        }
+    }
+
+    fn replay(
+        &self,
+        record: &RunRecord,
+        events: &[RunEvent],
+        definition: &str,
+    ) -> Result<(Run<super::resolve::StepCall>, Past), OpError> {
+        let damaged = |what: &str| Fault::Internal(format!("the journal of run {} {what}", record.id));
+        let id = ExecutionId::from(record.id);
+        let mut link = Link::first(id);
+        for (event, seq) in events.iter().zip(1_u64..) {
+            link = link.next(&event.bytes);
+            if event.seq != seq || event.hash != link.bytes() {
+                return Err(damaged("does not hold: an entry was changed").into());
+            }
+        }
+        if link.bytes() != record.head {
+            return Err(damaged("is cut off").into());
+        }
+        let (first, rest) = events.split_first().ok_or_else(|| damaged("is empty"))?;
+        let first = entry::read(&first.bytes)?;
+        let What::Started(started) = first.what else {
+            return Err(damaged("does not begin with the start").into());
+        };
+        let chain = ChainId::from(record.chain_id);
+        let plan: RunPlan = self.plan_again(definition, chain, &started.resolutions)?;
+        let (mut run, _) = Run::start(
+            Arc::new(plan),
+            Start {
+                execution_id: id,
+                input: started.input,
+                now_ms: first.at_ms,
+            },
+        );
+        let mut last_ms = first.at_ms;
+        for event in rest {
+            let entry = entry::read(&event.bytes)?;
+            last_ms = last_ms.max(entry.at_ms);
+            if let What::Happened(event) = entry.what {
+                run.handle(event, entry.at_ms);
+            }
+        }
+        let mut journal = Journal::new(id);
+        journal.pass(record.next_seq, link, run.result());
+        Ok((
+            run,
+            Past {
+                journal,
+                last_ms,
+                load_plan: started.load_plan,
+            },
+        ))
+    }
+}

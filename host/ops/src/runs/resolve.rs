@@ -1,0 +1,227 @@
+//! From a council's document to a plan: which tool performs which capability, in which version, from which file.
+//!
+//! What was resolved is recorded when a run begins and is not resolved again: a run that is made again from its journal
+//! gets the same plan, whatever was installed since.
+
+use crate::document::stored;
+use crate::error::{Fault, OpError, Refusal};
+use crate::host::Host;
+use crate::toolbox::{Callable, Loaded};
+use mizzen_catalog::requirement::ToolRequirement;
+use mizzen_engine::plan::{Plan, Repeatable, Target, Unresolved};
+use mizzen_model::council::Council;
+use mizzen_model::id::ChainId;
+use mizzen_model::sprite::{Capability, Sprite};
+use mizzen_model::tool_spec::SideEffects;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Plans that are kept; all are dropped when there would be more.
+const PLANS: usize = 256;
+
+/// What performs a capability: everything that a call needs.
+#[derive(Clone)]
+pub(crate) struct StepCall {
+    pub(crate) pin: Pin,
+    /// None when the pinned file is not loaded any more.
+    pub(crate) callable: Option<Arc<Callable>>,
+    pub(crate) sprite_name: String,
+    pub(crate) system_prompt: String,
+}
+
+impl std::fmt::Debug for StepCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepCall")
+            .field("pin", &self.pin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool, to the byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pin {
+    pub(crate) tool: String,
+    pub(crate) version: String,
+    pub(crate) plugin: String,
+    pub(crate) digest: String,
+    pub(crate) side_effects: String,
+    /// Whether a second call of the same step does no harm.
+    pub(crate) repeatable: bool,
+}
+
+/// What was found for a capability of a sprite, as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resolution {
+    pub(crate) sprite_id: String,
+    pub(crate) capability: String,
+    #[serde(flatten)]
+    pub(crate) found: Found,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Found {
+    Tool(Pin),
+    Nothing { code: String, message: String },
+}
+
+/// A plan with what it was made from.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Arc<Plan<StepCall>>,
+    pub(crate) definition: String,
+    pub(crate) definition_hash: [u8; 32],
+    pub(crate) load_plan: String,
+    pub(crate) resolutions: Vec<Resolution>,
+}
+
+/// Plans by the hash of what they are made of: definition, chain and load plan.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache {
+    plans: Mutex<HashMap<([u8; 32], ChainId, String), Arc<Planned>>>,
+}
+
+impl Host {
+    /// The plan of a chain: kept, or compiled.
+    pub(crate) fn plan(&self, definition: &str, chain: ChainId) -> Result<Arc<Planned>, OpError> {
+        let loaded = self.loaded();
+        let hash = *blake3::hash(definition.as_bytes()).as_bytes();
+        let key = (hash, chain, loaded.plan_hash().to_owned());
+        let kept = self
+            .runs
+            .plans
+            .plans
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .cloned();
+        if let Some(planned) = kept {
+            return Ok(planned);
+        }
+        let mut resolutions = Vec::new();
+        let installed = loaded.installed();
+        let plan = compile(definition, chain, |sprite, capability| {
+            let found = find(&loaded, &installed, capability);
+            resolutions.push(Resolution {
+                sprite_id: sprite.id.to_string(),
+                capability: capability.name.clone(),
+                found: found.clone(),
+            });
+            target(&loaded, found, sprite)
+        })?;
+        let planned = Arc::new(Planned {
+            plan: Arc::new(plan),
+            definition: definition.to_owned(),
+            definition_hash: hash,
+            load_plan: loaded.plan_hash().to_owned(),
+            resolutions,
+        });
+        let mut plans = self
+            .runs
+            .plans
+            .plans
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= PLANS {
+            plans.clear();
+        }
+        plans.insert(key, Arc::clone(&planned));
+        Ok(planned)
+    }
+
+    /// The plan that a run was begun with.
+    pub(crate) fn plan_again(
+        &self,
+        definition: &str,
+        chain: ChainId,
+        resolutions: &[Resolution],
+    ) -> Result<Plan<StepCall>, OpError> {
+        let loaded = self.loaded();
+        compile(definition, chain, |sprite, capability| {
+            let id = sprite.id.to_string();
+            let recorded = resolutions
+                .iter()
+                .find(|resolution| resolution.sprite_id == id && resolution.capability == capability.name);
+            let found = recorded.map_or_else(
+                || Found::Nothing {
+                    code: "CAPABILITY_UNRESOLVED".to_owned(),
+                    message: format!("nothing is recorded for {:?}", capability.name),
+                },
+                |resolution| resolution.found.clone(),
+            );
+            target(&loaded, found, sprite)
+        })
+    }
+}
+
+fn compile(
+    definition: &str,
+    chain: ChainId,
+    resolve: impl FnMut(&Sprite, &Capability) -> Result<Target<StepCall>, Unresolved>,
+) -> Result<Plan<StepCall>, OpError> {
+    let council = Council::parse(&stored(definition)?)
+        .map_err(|problems| Fault::Internal(format!("a stored council is not valid: {problems}")))?;
+    let found = council.chain(chain).ok_or(Refusal::ChainNotFound(chain.uuid()))?;
+    Plan::compile(&council, found, resolve)
+        .map_err(|error| Fault::Internal(format!("chain {chain} cannot be planned: {error}")).into())
+}
+
+fn find(loaded: &Loaded, installed: &crate::registry::Installed, capability: &Capability) -> Found {
+    let nothing = |message: String| Found::Nothing {
+        code: "CAPABILITY_UNRESOLVED".to_owned(),
+        message,
+    };
+    let reference = capability.tool.as_ref().map(|tool| (tool.id(), tool.range()));
+    let provided = match installed.resolve(&capability.name, reference) {
+        Ok(provided) => provided,
+        Err(unresolved) => return nothing(unresolved.reason),
+    };
+    let exact = format!("{}@={}", provided.id, provided.version);
+    let registered = ToolRequirement::parse(&exact)
+        .map_err(|error| error.to_string())
+        .and_then(|wanted| {
+            loaded
+                .registry()
+                .resolve(&wanted)
+                .map_err(|error| error.to_string())
+        });
+    let tool = match registered {
+        Ok(tool) => tool,
+        Err(reason) => {
+            return nothing(format!(
+                "{exact} cannot be called by a step ({reason}); name a tool with `tool`"
+            ));
+        }
+    };
+    let spec = tool.spec();
+    let harmless = matches!(spec.side_effects(), SideEffects::None | SideEffects::Read);
+    Found::Tool(Pin {
+        tool: spec.id().to_string(),
+        version: spec.version().to_string(),
+        plugin: tool.plugin().name().to_string(),
+        digest: tool.plugin().digest().to_string(),
+        side_effects: spec.side_effects().as_str().to_owned(),
+        // A tool that names a key tells a repeated call from a second one.
+        repeatable: harmless || spec.idempotency_key().is_some(),
+    })
+}
+
+fn target(loaded: &Loaded, found: Found, sprite: &Sprite) -> Result<Target<StepCall>, Unresolved> {
+    match found {
+        Found::Nothing { code, message } => Err(Unresolved { code, message }),
+        Found::Tool(pin) => Ok(Target {
+            repeatable: if pin.repeatable {
+                Repeatable::Yes
+            } else {
+                Repeatable::No
+            },
+            call: StepCall {
+                callable: loaded.callable(&pin.digest, &pin.tool),
+                pin,
+                sprite_name: sprite.body.name.to_string(),
+                system_prompt: sprite.body.system_prompt.clone(),
+            },
+        }),
+    }
+}

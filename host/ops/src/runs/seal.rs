@@ -1,0 +1,63 @@
+//! The host's signature under a run that has ended.
+
+use mizzen_catalog::key::SecretKey;
+use mizzen_model::execution::ChainExecutionResult;
+use mizzen_model::journal::Link;
+use mizzen_model::json::Json;
+use serde_json::json;
+
+/// What a seal is signed for.
+pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
+
+/// The key that the host signs ended runs with.
+#[derive(Debug)]
+pub struct HostKey(SecretKey);
+
+impl HostKey {
+    /// Signs with this key.
+    pub fn new(key: SecretKey) -> Self {
+        Self(key)
+    }
+
+    /// The public half, as `mizzen audit verify --key` takes it.
+    pub fn public(&self) -> String {
+        self.0.public().to_string()
+    }
+
+    /// A seal, JSON: what was signed, and the signature.
+    pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
+        let statement = sealed.statement();
+        let signature: String = self
+            .0
+            .sign_for(DOMAIN, statement.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        json!({"statement": statement, "signature": signature, "key": self.public()}).to_string()
+    }
+}
+
+/// What is signed: the last hash with the number of entries, the plugins that were loaded, and the result.
+pub(super) struct Seal<'a> {
+    pub(super) events: u64,
+    pub(super) head: Link,
+    pub(super) load_plan: &'a str,
+    pub(super) result: &'a ChainExecutionResult,
+    pub(super) result_text: &'a str,
+}
+
+impl Seal<'_> {
+    fn statement(&self) -> String {
+        let hash = blake3::hash(self.result_text.as_bytes());
+        Json::from_serde(&json!({
+            "execution_id": self.result.execution_id.to_string(),
+            "status": self.result.status.as_str(),
+            "completed_at": self.result.completed_at,
+            "events": self.events,
+            "head": self.head.to_string(),
+            "load_plan": self.load_plan,
+            "result": format!("blake3:{}", hash.to_hex()),
+        }))
+        .to_canonical()
+    }
+}

@@ -1,0 +1,467 @@
+//! `/v1/chains` and `/v1/executions`.
+
+use super::examples;
+use super::parameters::{self, PAGE_DEFAULT, PAGE_MAX, query};
+use crate::call::{Call, JSON, Reply, invalid_parameter};
+use crate::event_stream;
+use crate::openapi::component;
+use crate::problem::{Code, Problem, vetoed};
+use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
+use axum::http::{Method, StatusCode, header};
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
+use mizzen_model::timestamp::Timestamp;
+use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, RunFilter, Wait};
+use serde_json::{Value, json};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A run ends by its own timeout, or waits for a person; whoever waits for it is not given up before.
+const RUN_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// No list is that long.
+const OFFSET_MAX: usize = 1_000_000_000;
+
+const LOCATION: (&str, &str) = ("Location", "Where the execution is.");
+
+fn base() -> Route {
+    Route {
+        method: Method::GET,
+        path: "/v1/executions",
+        operation: "",
+        tag: "executions",
+        summary: "",
+        description: "",
+        access: Access::Needs(Grant::RunsRead),
+        parameters: Vec::new(),
+        body: None,
+        success: answer(200, "The execution.", &[]),
+        also: None,
+        errors: Vec::new(),
+        timeout: DOCUMENT_TIMEOUT,
+        handler: |call| Box::pin(list(call)),
+    }
+}
+
+fn answer(
+    status: u16,
+    description: &'static str,
+    headers: &'static [(&'static str, &'static str)],
+) -> Success {
+    Success {
+        status,
+        description,
+        content: Some((JSON, component("ChainExecutionResult"))),
+        example: None,
+        headers,
+    }
+}
+
+fn page(schema: &str) -> Success {
+    Success {
+        status: 200,
+        description: "A page of executions.",
+        content: Some((JSON, component(schema))),
+        example: None,
+        headers: &[],
+    }
+}
+
+fn body(schema: &'static str, example: Value) -> Option<BodySpec> {
+    Some(BodySpec {
+        types: &[JSON],
+        schema: Some(schema),
+        example: Some(example),
+        limit: JSON_LIMIT,
+    })
+}
+
+fn id(what: &'static str) -> Parameter {
+    Parameter {
+        example: Some(json!(examples::COUNCIL_ID)),
+        ..parameters::id(what)
+    }
+}
+
+fn header_parameter(name: &'static str, description: &'static str, schema: Value) -> Parameter {
+    Parameter {
+        name,
+        place: Place::Header,
+        description,
+        schema,
+        example: None,
+    }
+}
+
+fn prefer() -> Parameter {
+    header_parameter(
+        "Prefer",
+        "`respond-async`: answer 202 as soon as it is durable that the chain will be run.",
+        json!({"type": "string", "maxLength": 1024}),
+    )
+}
+
+fn history_parameters() -> Vec<Parameter> {
+    let time = || json!({"type": "string", "format": "date-time"});
+    let mut list = vec![
+        query(
+            "status",
+            "Only executions with this status.",
+            json!({"type": "string", "enum": ExecutionStatus::NAMES}),
+        ),
+        query(
+            "since",
+            "Only what ended (or, while open, began) at or after this time.",
+            time(),
+        ),
+        query(
+            "until",
+            "Only what ended (or, while open, began) before this time.",
+            time(),
+        ),
+        query(
+            "offset",
+            "How many executions to pass over.",
+            json!({"type": "integer", "minimum": 0, "maximum": OFFSET_MAX, "default": 0}),
+        ),
+    ];
+    list.extend(parameters::page());
+    list
+}
+
+/// The routes.
+pub fn routes() -> Vec<Route> {
+    let ids = json!({"council_id": examples::COUNCIL_ID, "chain_id": examples::SPRITE_ID, "input": {"user_prompt": "hello"}});
+    let mut of_chain = vec![id("The chain's id.")];
+    of_chain.extend(history_parameters());
+    let mut all = history_parameters();
+    let uuid = || json!({"type": "string", "format": "uuid", "pattern": mizzen_model::id::UUID_PATTERN});
+    all.push(query("council_id", "Only executions of this council.", uuid()));
+    all.push(query("chain_id", "Only executions of this chain.", uuid()));
+    vec![
+        Route {
+            method: Method::POST,
+            path: "/v1/chains/execute",
+            operation: "executeChain",
+            tag: "chains",
+            summary: "Execute a chain",
+            description: "Answers when the execution has ended: 200 also for one that failed, 409 for one that a gate or a rule stopped. \
+                          202 when it waits for a person, or with `Prefer: respond-async`. It goes on when the client goes away.",
+            access: Access::Needs(Grant::RunsStart),
+            parameters: vec![prefer(), parameters::idempotency_key()],
+            body: body("ChainExecuteRequest", ids),
+            success: answer(200, "The execution has ended.", &[LOCATION]),
+            also: Some(answer(
+                202,
+                "The execution waits for a person, or goes on by itself.",
+                &[LOCATION],
+            )),
+            errors: vec![
+                Code::CouncilNotFound,
+                Code::ChainNotFound,
+                Code::GateVeto,
+                Code::RuleDenied,
+            ],
+            timeout: RUN_TIMEOUT,
+            handler: |call| Box::pin(execute(call)),
+            ..base()
+        },
+        Route {
+            path: "/v1/chains/{id}/history",
+            operation: "getChainHistory",
+            tag: "chains",
+            summary: "The executions of a chain",
+            description: "Newest first, by the time they ended (or began, while they are open).",
+            parameters: of_chain,
+            success: page("ExecutionHistory"),
+            errors: vec![Code::ChainNotFound],
+            handler: |call| Box::pin(history(call)),
+            ..base()
+        },
+        Route {
+            method: Method::POST,
+            path: "/v1/councils/{id}/execute-all",
+            operation: "executeAll",
+            summary: "Execute every chain of a council",
+            description: "One after the other, in the council's order; what each came to is in its result. 202 with `Prefer: respond-async`.",
+            access: Access::Needs(Grant::RunsStart),
+            parameters: vec![id("The council's id."), prefer()],
+            body: body("ExecuteAllRequest", json!({"input": {"user_prompt": "hello"}})),
+            success: page("ExecutionList"),
+            also: Some(Success {
+                status: 202,
+                description: "The executions go on by themselves.",
+                ..page("ExecutionList")
+            }),
+            errors: vec![Code::CouncilNotFound],
+            timeout: RUN_TIMEOUT,
+            handler: |call| Box::pin(execute_all(call)),
+            ..base()
+        },
+        Route {
+            operation: "listExecutions",
+            summary: "List executions",
+            description: "Newest first, by the time they ended (or began, while they are open).",
+            parameters: all,
+            success: page("ExecutionHistory"),
+            ..base()
+        },
+        Route {
+            path: "/v1/executions/{id}",
+            operation: "getExecution",
+            summary: "Read an execution",
+            description: "Its result, or how far it has come.",
+            parameters: vec![id("The execution's id.")],
+            errors: vec![Code::ExecutionNotFound],
+            handler: |call| Box::pin(get(call)),
+            ..base()
+        },
+        Route {
+            method: Method::POST,
+            path: "/v1/executions/{id}/cancel",
+            operation: "cancelExecution",
+            summary: "Cancel an execution",
+            description: "Stops what it is doing. Cancelling twice is cancelling once.",
+            access: Access::Needs(Grant::RunsCancel),
+            parameters: vec![id("The execution's id.")],
+            errors: vec![Code::ExecutionNotFound, Code::ExecutionEnded],
+            handler: |call| Box::pin(cancel(call)),
+            ..base()
+        },
+        Route {
+            method: Method::POST,
+            path: "/v1/executions/{id}/decision",
+            operation: "decideExecution",
+            summary: "Answer an escalation",
+            description: "The same answer twice is one answer. Nothing is executed again.",
+            access: Access::Needs(Grant::RunsRespond),
+            parameters: vec![id("The execution's id.")],
+            body: body(
+                "DecisionRequest",
+                json!({"decision": "approve", "escalation_id": "…", "reason": "checked by hand"}),
+            ),
+            errors: vec![
+                Code::ExecutionNotFound,
+                Code::EscalationNotFound,
+                Code::DecisionConflict,
+                Code::ExecutionEnded,
+            ],
+            handler: |call| Box::pin(decide(call)),
+            ..base()
+        },
+        Route {
+            path: "/v1/executions/{id}/events",
+            operation: "streamExecutionEvents",
+            summary: "Follow an execution",
+            description: "Server-Sent Events: the journal from its beginning (or after `Last-Event-ID`) to the end of the execution, \
+                          without gaps and without repetitions.",
+            parameters: vec![
+                id("The execution's id."),
+                header_parameter(
+                    "Last-Event-ID",
+                    "The id of the last event that was received.",
+                    json!({"type": "string", "pattern": "^[0-9]{1,15}$"}),
+                ),
+            ],
+            success: Success {
+                status: 200,
+                description: "The events.",
+                content: Some((event_stream::MEDIA_TYPE, json!({"type": "string"}))),
+                example: None,
+                headers: &[],
+            },
+            errors: vec![Code::ExecutionNotFound],
+            handler: |call| Box::pin(events(call)),
+            ..base()
+        },
+    ]
+}
+
+fn wait(call: &Call) -> Wait {
+    let asked = call.headers.get_all("prefer").iter().any(|value| {
+        let text = value.to_str().unwrap_or_default();
+        text.split(',')
+            .any(|part| part.trim().eq_ignore_ascii_case("respond-async"))
+    });
+    if asked { Wait::ForStart } else { Wait::ForEnd }
+}
+
+fn text(result: &ChainExecutionResult) -> String {
+    serde_json::to_string(result).unwrap_or_default()
+}
+
+fn location(id: Uuid) -> String {
+    format!("/v1/executions/{id}")
+}
+
+async fn execute(call: Call) -> Result<Reply, Problem> {
+    let key = call.idempotency_key()?;
+    let document = call.document()?;
+    let host = &call.app.host;
+    let executed = host
+        .execute_chain(&call.caller, &document, key, wait(&call))
+        .await?;
+    let place = location(executed.id());
+    let reply = match &executed {
+        Executed::Ended(result) if result.status == ExecutionStatus::Vetoed => return Err(vetoed(result)),
+        Executed::Ended(result) => Reply::json(text(result)),
+        Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
+        Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
+    };
+    Ok(reply.header(header::LOCATION, &place))
+}
+
+async fn execute_all(call: Call) -> Result<Reply, Problem> {
+    let council = call.id("id")?;
+    let document = call.document()?;
+    let wait = wait(&call);
+    let host = &call.app.host;
+    let mut items = Vec::new();
+    for executed in host.execute_all(&call.caller, council, &document, wait).await? {
+        items.push(match executed {
+            Executed::Ended(result) | Executed::Waiting(result) => text(&result),
+            Executed::Accepted(id) => text(&host.execution(id).await?),
+        });
+    }
+    let body = format!("{{\"executions\":[{}]}}", items.join(","));
+    Ok(match wait {
+        Wait::ForEnd => Reply::json(body),
+        Wait::ForStart => Reply::new(StatusCode::ACCEPTED, JSON, body),
+    })
+}
+
+/// Filter, place and limit of a list.
+struct Asked {
+    filter: RunFilter,
+    place: ExecutionPlace,
+    limit: usize,
+    offset: usize,
+}
+
+fn asked(call: &Call) -> Result<Asked, Problem> {
+    let status = match call.parameter("status") {
+        None => None,
+        Some(text) => Some(ExecutionStatus::parse(text).ok_or_else(|| {
+            invalid_parameter(
+                "status",
+                text,
+                &format!("one of {}", ExecutionStatus::NAMES.join(", ")),
+            )
+        })?),
+    };
+    let time = |name: &str| match call.parameter(name) {
+        None => Ok(None),
+        Some(text) => Timestamp::parse(text)
+            .map(|at| Some(at.unix_ms()))
+            .map_err(|_| invalid_parameter(name, text, "an RFC 3339 time such as 2026-04-27T10:00:00Z")),
+    };
+    let uuid = |name: &str| match call.parameter(name) {
+        None => Ok(None),
+        Some(text) => mizzen_model::id::CouncilId::parse(text)
+            .map(|id| Some(id.uuid()))
+            .map_err(|error| invalid_parameter(name, text, &error.to_string())),
+    };
+    let offset = call.number("offset", (0, OFFSET_MAX), 0)?;
+    let place = match (call.parameter("cursor"), call.parameter("offset")) {
+        (Some(cursor), Some(_)) => {
+            return Err(invalid_parameter("cursor", cursor, "given without an offset"));
+        }
+        (Some(cursor), None) => ExecutionPlace::Cursor(cursor.to_owned()),
+        (None, _) => ExecutionPlace::Offset(u64::try_from(offset).unwrap_or(u64::MAX)),
+    };
+    Ok(Asked {
+        filter: RunFilter {
+            chain: uuid("chain_id")?,
+            council: uuid("council_id")?,
+            status: status.map(|status| status.as_str().to_owned()),
+            since: time("since")?,
+            until: time("until")?,
+        },
+        place,
+        limit: call.number("limit", (1, PAGE_MAX), PAGE_DEFAULT)?,
+        offset,
+    })
+}
+
+fn rendered(page: &Executions, limit: usize, offset: usize) -> Reply {
+    // Exactly the seed's four members; a fifth only where there is another page.
+    let next = page
+        .next_cursor
+        .as_ref()
+        .map_or_else(String::new, |cursor| format!(",\"next_cursor\":\"{cursor}\""));
+    Reply::json(format!(
+        "{{\"executions\":[{}],\"total\":{},\"limit\":{limit},\"offset\":{offset}{next}}}",
+        page.items.join(","),
+        page.total
+    ))
+}
+
+async fn history(call: Call) -> Result<Reply, Problem> {
+    let chain = call.id("id")?;
+    let Asked {
+        filter,
+        place,
+        limit,
+        offset,
+    } = asked(&call)?;
+    let page = call.app.host.chain_history(chain, filter, place, limit).await?;
+    Ok(rendered(&page, limit, offset))
+}
+
+async fn list(call: Call) -> Result<Reply, Problem> {
+    let Asked {
+        filter,
+        place,
+        limit,
+        offset,
+    } = asked(&call)?;
+    let page = call.app.host.list_executions(filter, place, limit).await?;
+    Ok(rendered(&page, limit, offset))
+}
+
+async fn get(call: Call) -> Result<Reply, Problem> {
+    let result = call.app.host.execution(call.id("id")?).await?;
+    Ok(Reply::json(text(&result)))
+}
+
+async fn cancel(call: Call) -> Result<Reply, Problem> {
+    let result = call
+        .app
+        .host
+        .cancel_execution(&call.caller, call.id("id")?)
+        .await?;
+    Ok(Reply::json(text(&result)))
+}
+
+async fn decide(call: Call) -> Result<Reply, Problem> {
+    let id = call.id("id")?;
+    let document = call.document()?;
+    let result = call
+        .app
+        .host
+        .decide_execution(&call.caller, id, &document)
+        .await?;
+    Ok(Reply::json(text(&result)))
+}
+
+async fn events(call: Call) -> Result<Reply, Problem> {
+    let id = call.id("id")?;
+    let after = match call
+        .headers
+        .get("last-event-id")
+        .map(|value| value.to_str().unwrap_or("?"))
+    {
+        None | Some("") => 0,
+        Some(text) => text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| text.parse().ok())
+            .flatten()
+            .ok_or_else(|| invalid_parameter("Last-Event-ID", text, "the id of an event"))?,
+    };
+    // Refused here and not in the stream: an unknown execution is a 404.
+    call.app.host.execution(id).await?;
+    Ok(event_stream::reply(
+        std::sync::Arc::clone(&call.app.host),
+        id,
+        after,
+    ))
+}

@@ -1,0 +1,278 @@
+//! Executions and their journals. One transaction per transition: the events, the run's state, and the hooks it causes.
+
+use crate::audit::{self, AuditEntry};
+use crate::error::{Stop, StoreError, WriteError};
+use crate::idempotency::{self, Idempotency, IdempotencyMismatch, Written};
+use crate::outbox::{self, NewDelivery};
+use crate::sprites::id as id_column;
+use crate::store::Store;
+use rusqlite::{Connection, OptionalExtension, params};
+use uuid::Uuid;
+
+/// One line of a run's journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEvent {
+    /// Its place, from 1.
+    pub seq: u64,
+    /// What was hashed: canonical JSON.
+    pub bytes: String,
+    /// Covers the bytes and the hash before.
+    pub hash: [u8; 32],
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct Sealed {
+    /// When, in milliseconds since 1970.
+    pub completed_at: i64,
+    /// The result, JSON.
+    pub result: String,
+    /// The signed head, JSON; none on a host without a key.
+    pub seal: Option<String>,
+}
+
+/// One transition of a run.
+#[derive(Debug, Clone)]
+pub struct RunStep {
+    /// What happened, in order. Never empty: a state without an event cannot be made again.
+    pub events: Vec<RunEvent>,
+    /// The status after it.
+    pub status: String,
+    /// How it ended, if it did.
+    pub sealed: Option<Sealed>,
+    /// Hooks to deliver now that it is decided.
+    pub deliveries: Vec<NewDelivery>,
+}
+
+/// A run to begin.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// Its id.
+    pub id: Uuid,
+    /// Its council.
+    pub council_id: Uuid,
+    /// Its chain.
+    pub chain_id: Uuid,
+    /// When it begins, in milliseconds since 1970.
+    pub started_at: i64,
+    /// BLAKE3 of the definition.
+    pub definition_hash: [u8; 32],
+    /// What it is made from: the council's document.
+    pub definition: String,
+    /// The first transition.
+    pub step: RunStep,
+}
+
+/// A stored run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its id.
+    pub id: Uuid,
+    /// Its council.
+    pub council_id: Uuid,
+    /// Its chain.
+    pub chain_id: Uuid,
+    /// Where it stands.
+    pub status: String,
+    /// When it began.
+    pub started_at: i64,
+    /// BLAKE3 of its definition.
+    pub definition_hash: [u8; 32],
+    /// The place of the next event.
+    pub next_seq: u64,
+    /// The hash of the last event.
+    pub head: [u8; 32],
+    /// The result, once it has ended.
+    pub result: Option<String>,
+    /// The signed head, once it has ended.
+    pub seal: Option<String>,
+}
+
+/// Why a write of a run was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunRefused {
+    /// Somebody else has written the event at this place: whoever asked no longer owns the run.
+    #[error("the run has moved on without this writer")]
+    Superseded,
+    /// See [`IdempotencyMismatch`].
+    #[error(transparent)]
+    Mismatch(#[from] IdempotencyMismatch),
+}
+
+impl Store {
+    /// Begins a run. With an idempotency key the answer that is kept is the run's id.
+    pub async fn start_run(
+        &self,
+        run: NewRun,
+        idempotency: Option<Idempotency>,
+        audit: AuditEntry,
+    ) -> Result<Written, WriteError<RunRefused>> {
+        self.write(move |connection| {
+            let answer = run.id.to_string();
+            if let before @ Written::Before(_) =
+                idempotency::claim(connection, idempotency.as_ref(), &answer)?
+            {
+                return Ok(before);
+            }
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO run_definitions (hash, document) VALUES (?1, ?2)")?
+                .execute(params![run.definition_hash, run.definition])?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO runs (id, council_id, chain_id, status, open, started_at, sort_at, definition, next_seq, head)
+                     VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, 1, zeroblob(32))",
+                )?
+                .execute(params![
+                    answer,
+                    run.council_id.to_string(),
+                    run.chain_id.to_string(),
+                    run.step.status,
+                    run.started_at,
+                    run.definition_hash,
+                ])?;
+            let row = connection.last_insert_rowid();
+            append(connection, row, &answer, 1, &run.step)?;
+            audit::append(connection, &audit)?;
+            Ok(Written::Now)
+        })
+        .await
+    }
+
+    /// Takes a run one transition further. `next_seq` is where its writer believes that the journal ends.
+    pub async fn append_run(
+        &self,
+        id: Uuid,
+        next_seq: u64,
+        step: RunStep,
+        audit: Option<AuditEntry>,
+    ) -> Result<(), WriteError<RunRefused>> {
+        self.write(move |connection| {
+            let id = id.to_string();
+            let row: Option<i64> = connection
+                .prepare_cached("SELECT seq FROM runs WHERE id = ?1 AND next_seq = ?2 AND open = 1")?
+                .query_row(params![id, next_seq], |row| row.get(0))
+                .optional()?;
+            let row = row.ok_or(Stop::Refused(RunRefused::Superseded))?;
+            append(connection, row, &id, next_seq, &step)?;
+            if let Some(audit) = &audit {
+                audit::append(connection, audit)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// A run by id.
+    pub async fn run(&self, id: Uuid) -> Result<Option<RunRecord>, StoreError> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?
+                .query_row([id.to_string()], record)
+                .optional()
+        })
+        .await
+    }
+
+    /// The runs that have not ended, oldest first.
+    pub async fn open_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE open = 1 ORDER BY seq"))?
+                .query_map([], record)?
+                .collect()
+        })
+        .await
+    }
+
+    /// A piece of a run's journal, after a place. At most `limit` events, and a few megabytes.
+    pub async fn run_events(&self, id: Uuid, after: u64, limit: usize) -> Result<Vec<RunEvent>, StoreError> {
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT e.seq, e.bytes, e.hash FROM runs AS r JOIN run_events AS e ON e.run = r.seq
+                 WHERE r.id = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut rows = statement.query(params![id.to_string(), after, limit])?;
+            let (mut events, mut bytes) = (Vec::new(), 0_usize);
+            while let Some(row) = rows.next()? {
+                let event = RunEvent {
+                    seq: row.get(0)?,
+                    bytes: row.get(1)?,
+                    hash: row.get(2)?,
+                };
+                bytes = bytes.saturating_add(event.bytes.len());
+                events.push(event);
+                if bytes > PIECE_BYTES {
+                    break;
+                }
+            }
+            Ok(events)
+        })
+        .await
+    }
+
+    /// What a run was made from.
+    pub async fn run_definition(&self, hash: [u8; 32]) -> Result<Option<String>, StoreError> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached("SELECT document FROM run_definitions WHERE hash = ?1")?
+                .query_row([hash], |row| row.get(0))
+                .optional()
+        })
+        .await
+    }
+}
+
+/// How much of a journal is read at once.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// The columns of a [`RunRecord`].
+pub(crate) const COLUMNS: &str =
+    "id, council_id, chain_id, status, started_at, definition, next_seq, head, result, seal, sort_at, seq";
+
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRecord> {
+    Ok(RunRecord {
+        id: id_column(row, 0)?,
+        council_id: id_column(row, 1)?,
+        chain_id: id_column(row, 2)?,
+        status: row.get(3)?,
+        started_at: row.get(4)?,
+        definition_hash: row.get(5)?,
+        next_seq: row.get(6)?,
+        head: row.get(7)?,
+        result: row.get(8)?,
+        seal: row.get(9)?,
+    })
+}
+
+fn append(
+    connection: &Connection,
+    row: i64,
+    id: &str,
+    next_seq: u64,
+    step: &RunStep,
+) -> Result<(), Stop<RunRefused>> {
+    let mut insert = connection
+        .prepare_cached("INSERT INTO run_events (run, seq, bytes, hash) VALUES (?1, ?2, ?3, ?4)")?;
+    let (mut next, mut head) = (next_seq, [0; 32]);
+    for event in &step.events {
+        if event.seq != next {
+            return Err(Stop::Refused(RunRefused::Superseded));
+        }
+        insert.execute(params![row, event.seq, event.bytes, event.hash])?;
+        (next, head) = (next.saturating_add(1), event.hash);
+    }
+    connection
+        .prepare_cached("UPDATE runs SET status = ?2, next_seq = ?3, head = ?4 WHERE seq = ?1")?
+        .execute(params![row, step.status, next, head])?;
+    if let Some(sealed) = &step.sealed {
+        connection
+            .prepare_cached(
+                "UPDATE runs SET open = 0, completed_at = ?2, sort_at = ?2, result = ?3, seal = ?4 WHERE seq = ?1",
+            )?
+            .execute(params![row, sealed.completed_at, sealed.result, sealed.seal])?;
+    }
+    outbox::put(connection, id, &step.deliveries)?;
+    Ok(())
+}
