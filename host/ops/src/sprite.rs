@@ -70,13 +70,17 @@ impl Host {
         };
         // A second capability of the same name can never be asked for: the first one answers.
         let mut seen = BTreeSet::new();
-        let shadowed = sprite.body.capabilities.iter().filter_map(|capability| {
-            (!seen.insert(capability.name.as_str())).then(|| Unresolved {
-                capability: capability.name.clone(),
-                reason: "another capability of this name stands before it and is the one that is asked; give it a name of its own"
-                    .to_owned(),
-            })
-        });
+        let mut shadowed = Vec::new();
+        for capability in &sprite.body.capabilities {
+            if !seen.insert(capability.name.as_str()) {
+                shadowed.push(Unresolved {
+                    capability: capability.name.clone(),
+                    reason: "another capability of this name stands before it and is the one that is asked; \
+                             give it a name of its own"
+                        .to_owned(),
+                });
+            }
+        }
         sprite
             .body
             .capabilities
