@@ -4,9 +4,11 @@ use anyhow::{Context, Result, bail, ensure};
 use mizzen_engine::Profile;
 use mizzen_model::limits::ByteSize;
 use mizzen_ops::Prompts;
+use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a configuration file.
@@ -175,7 +177,8 @@ impl Settings {
                 .iter()
                 .map(|host| host.to_ascii_lowercase())
                 .collect(),
-            fetch: None,
+            fetch: (!self.prompts.hosts.is_empty())
+                .then(|| Arc::new(Outgoing::system(OutgoingLimits::default())) as _),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod address;
 mod connect;
+mod prompt;
 
 pub use address::is_public;
 pub use connect::{Connect, Connection, Resolve, SystemNetwork};
@@ -44,6 +45,14 @@ pub struct Outgoing {
     resolve: Arc<dyn Resolve>,
     connect: Arc<dyn Connect>,
     limits: OutgoingLimits,
+}
+
+impl std::fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outgoing")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Headers that belong to the connection, not to the plugin.
