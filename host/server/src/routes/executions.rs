@@ -58,7 +58,7 @@ fn answer(
 fn page(schema: &str) -> Success {
     Success {
         status: 200,
-        description: "A page of executions.",
+        description: "What was asked for.",
         content: Some((JSON, component(schema))),
         example: None,
         headers: &[],
@@ -245,6 +245,17 @@ pub fn routes() -> Vec<Route> {
                 Code::ExecutionEnded,
             ],
             handler: |call| Box::pin(decide(call)),
+            ..base()
+        },
+        Route {
+            path: "/v1/executions/{id}/deliveries",
+            operation: "listDeliveries",
+            summary: "The hooks of an execution",
+            description: "What its rules' hooks came to: pending, delivered or failed. They never change a decision.",
+            parameters: vec![id("The execution's id.")],
+            success: page("DeliveryList"),
+            errors: vec![Code::ExecutionNotFound],
+            handler: |call| Box::pin(deliveries(call)),
             ..base()
         },
         Route {
@@ -440,6 +451,11 @@ async fn decide(call: Call) -> Result<Reply, Problem> {
         .decide_execution(&call.caller, id, &document)
         .await?;
     Ok(Reply::json(text(&result)))
+}
+
+async fn deliveries(call: Call) -> Result<Reply, Problem> {
+    let deliveries = call.app.host.list_deliveries(call.id("id")?).await?;
+    Ok(Reply::json(json!({ "deliveries": deliveries }).to_string()))
 }
 
 async fn events(call: Call) -> Result<Reply, Problem> {
