@@ -1,8 +1,10 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
+mod audit;
 mod condition;
 mod db;
 mod demo;
+mod doctor;
 mod ir;
 mod key;
 mod plugin;
@@ -24,10 +26,13 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
+    /// Export and verify the journals of executions
+    Audit(audit::Audit),
     /// Try a gate's or rule's condition
     Condition(condition::Condition),
     /// Show the whole story on the first-party plugins
     Demo(demo::Demo),
+    Doctor(doctor::Doctor),
     /// Validate, convert, compare and draw IR documents
     Ir(ir::Ir),
     /// Make and show keys: those that sign plugins, and those of API users
@@ -51,8 +56,10 @@ enum Verb {
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
+        Verb::Audit(group) => group.run(),
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
+        Verb::Doctor(verb) => verb.run(),
         Verb::Ir(verb) => verb.run(),
         Verb::Key(group) => group.run(),
         Verb::Plugin(group) => group.run(),

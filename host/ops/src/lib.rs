@@ -22,6 +22,7 @@ mod create_council;
 mod create_sprite;
 mod delete_council;
 mod delete_sprite;
+mod deliver_hooks;
 mod document;
 mod entropy;
 mod error;

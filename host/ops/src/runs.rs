@@ -20,6 +20,7 @@ pub use seal::HostKey;
 
 use mizzen_model::execution::{Approval, ChainExecutionResult};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
@@ -79,6 +80,7 @@ pub(crate) struct Live {
 pub struct Runs {
     live: Mutex<HashMap<Uuid, Live>>,
     plans: PlanCache,
+    stuck: AtomicUsize,
 }
 
 impl std::fmt::Debug for Runs {
@@ -91,6 +93,15 @@ impl Runs {
     /// How many runs are driven now.
     pub fn open(&self) -> usize {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// How many open runs nobody could drive when they were last looked at. Always 0 on a sound host.
+    pub fn stuck(&self) -> usize {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    fn set_stuck(&self, count: usize) {
+        self.stuck.store(count, Ordering::Relaxed);
     }
 
     pub(crate) fn is_full(&self) -> bool {

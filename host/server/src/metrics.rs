@@ -51,6 +51,23 @@ pub(crate) fn render(host: &Host) -> String {
         text,
         "# HELP {name} 1 after a commit with unknown outcome.\n# TYPE {name} gauge\n{name} {poisoned}\n"
     );
+    for (name, help, value) in [
+        (
+            "mizzen_runs_open",
+            "Executions that are driven now.",
+            host.runs.open(),
+        ),
+        (
+            "mizzen_runs_stuck",
+            "Open executions that nobody can drive; 0 on a sound host.",
+            host.runs.stuck(),
+        ),
+    ] {
+        let _ = write!(
+            text,
+            "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"
+        );
+    }
     let name = "mizzen_uptime_seconds";
     let _ = write!(
         text,

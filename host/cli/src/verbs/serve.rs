@@ -7,6 +7,7 @@ use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail};
 use mizzen_engine::Profile;
+use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
 use mizzen_ops::{Clock, Host, HostKey, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
@@ -103,6 +104,8 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
         );
     }
     tokio::spawn(tend_runs(Arc::clone(&host)));
+    let outgoing = Arc::new(Outgoing::system(OutgoingLimits::default()));
+    tokio::spawn(Arc::clone(&host).deliver_hooks(outgoing));
     let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.

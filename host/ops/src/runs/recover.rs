@@ -40,10 +40,34 @@ impl Host {
                 }
             }
         }
+        self.runs.set_stuck(recovered.stuck.len());
         Ok(recovered)
     }
 
+    /// Says of every open run how it would go on, without driving it; for `mizzen doctor`.
+    pub async fn examine_runs(&self) -> Result<Vec<(Uuid, Result<String, String>)>, OpError> {
+        let mut examined = Vec::new();
+        for record in self.store.open_runs().await? {
+            let state = match self.made_again(&record).await {
+                Ok((run, _)) => Ok(match run.wake_at_ms() {
+                    None => "waits for a person".to_owned(),
+                    Some(_) if run.pending().is_empty() => "waits for a timer".to_owned(),
+                    Some(_) => "is runnable".to_owned(),
+                }),
+                Err(error) => Err(error.to_string()),
+            };
+            examined.push((record.id, state));
+        }
+        Ok(examined)
+    }
+
     async fn resume(self: &Arc<Self>, record: RunRecord) -> Result<(), OpError> {
+        let (run, past) = self.made_again(&record).await?;
+        Driver::resumed(self, run, past).launch();
+        Ok(())
+    }
+
+    async fn made_again(&self, record: &RunRecord) -> Result<(Run<super::resolve::StepCall>, Past), OpError> {
         let events = self.whole_journal(record.id).await?;
         let definition = self
             .store
@@ -53,9 +77,7 @@ impl Host {
             .ok_or_else(|| {
                 Fault::Internal(format!("the definition of run {} is gone or damaged", record.id))
             })?;
-        let (run, past) = self.replay(&record, &events, &definition)?;
-        Driver::resumed(self, run, past).launch();
-        Ok(())
+        self.replay(record, &events, &definition)
     }
 
     async fn whole_journal(&self, id: Uuid) -> Result<Vec<RunEvent>, OpError> {

@@ -9,6 +9,13 @@ use serde_json::json;
 /// What a seal is signed for.
 pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
 
+/// What a hook is signed for.
+const HOOK_DOMAIN: &str = "mizzen/hook/v1";
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The key that the host signs ended runs with.
 #[derive(Debug)]
 pub struct HostKey(SecretKey);
@@ -24,15 +31,15 @@ impl HostKey {
         self.0.public().to_string()
     }
 
+    /// The signature under a hook's body, as 128 hexadecimal digits.
+    pub(crate) fn sign_hook(&self, body: &str) -> String {
+        hex(&self.0.sign_for(HOOK_DOMAIN, body.as_bytes()))
+    }
+
     /// A seal, JSON: what was signed, and the signature.
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
         let statement = sealed.statement();
-        let signature: String = self
-            .0
-            .sign_for(DOMAIN, statement.as_bytes())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let signature = hex(&self.0.sign_for(DOMAIN, statement.as_bytes()));
         json!({"statement": statement, "signature": signature, "key": self.public()}).to_string()
     }
 }

@@ -58,7 +58,7 @@ fn answer(
 fn page(schema: &str) -> Success {
     Success {
         status: 200,
-        description: "A page of executions.",
+        description: "What was asked for.",
         content: Some((JSON, component(schema))),
         example: None,
         headers: &[],
@@ -247,6 +247,17 @@ pub fn routes() -> Vec<Route> {
             ..base()
         },
         Route {
+            path: "/v1/executions/{id}/deliveries",
+            operation: "listDeliveries",
+            summary: "The hooks of an execution",
+            description: "What its rules' hooks came to: pending, delivered or failed. They never change a decision.",
+            parameters: vec![id("The execution's id.")],
+            success: page("DeliveryList"),
+            errors: vec![Code::ExecutionNotFound],
+            handler: |call| Box::pin(deliveries(call)),
+            ..base()
+        },
+        Route {
             path: "/v1/executions/{id}/events",
             operation: "streamExecutionEvents",
             summary: "Follow an execution",
@@ -359,12 +370,10 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
             .map_err(|error| invalid_parameter(name, text, &error.to_string())),
     };
     let offset = call.number("offset", (0, OFFSET_MAX), 0)?;
-    let place = match (call.parameter("cursor"), call.parameter("offset")) {
-        (Some(cursor), Some(_)) => {
-            return Err(invalid_parameter("cursor", cursor, "given without an offset"));
-        }
-        (Some(cursor), None) => ExecutionPlace::Cursor(cursor.to_owned()),
-        (None, _) => ExecutionPlace::Offset(u64::try_from(offset).unwrap_or(u64::MAX)),
+    // A cursor says where the page begins; an offset beside it has nothing to add.
+    let place = match call.parameter("cursor") {
+        Some(cursor) => ExecutionPlace::Cursor(cursor.to_owned()),
+        None => ExecutionPlace::Offset(u64::try_from(offset).unwrap_or(u64::MAX)),
     };
     Ok(Asked {
         filter: RunFilter {
@@ -439,6 +448,11 @@ async fn decide(call: Call) -> Result<Reply, Problem> {
         .decide_execution(&call.caller, id, &document)
         .await?;
     Ok(Reply::json(text(&result)))
+}
+
+async fn deliveries(call: Call) -> Result<Reply, Problem> {
+    let deliveries = call.app.host.list_deliveries(call.id("id")?).await?;
+    Ok(Reply::json(json!({ "deliveries": deliveries }).to_string()))
 }
 
 async fn events(call: Call) -> Result<Reply, Problem> {

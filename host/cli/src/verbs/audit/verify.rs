@@ -1,0 +1,68 @@
+//! `mizzen audit verify`.
+
+use crate::output;
+use anyhow::{Context, Result};
+use mizzen_catalog::key::PublicKey;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check an export with the host's public key alone
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  mizzen audit verify run.json --key ed25519:…
+
+Exits 1 when an entry was edited, dropped, reordered or cut off, or when the key is another one.")]
+pub(crate) struct Verify {
+    /// The export
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The host's public key: ed25519: and 64 hexadecimal digits
+    #[arg(long, value_name = "PUB")]
+    key: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Journals are bounded by their chains; a file beyond this is not one.
+const MAX_FILE: u64 = 1 << 30;
+
+impl Verify {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let Some(key) = PublicKey::parse(&self.key) else {
+            return Ok(output::usage_error(
+                &"--key is not a public key: write ed25519: and 64 hexadecimal digits",
+            ));
+        };
+        let size = std::fs::metadata(&self.file)
+            .with_context(|| format!("cannot read {}", self.file.display()))?
+            .len();
+        anyhow::ensure!(
+            size <= MAX_FILE,
+            "{} is too large to be an export",
+            self.file.display()
+        );
+        let text = std::fs::read_to_string(&self.file)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        match mizzen_ops::verify_audit(&text, &key) {
+            Ok(verified) if self.json => output::json(&serde_json::json!({
+                "ok": true, "execution_id": verified.execution_id, "status": verified.status,
+                "events": verified.events, "head": verified.head, "load_plan": verified.load_plan,
+            }))?,
+            Ok(verified) => println!(
+                "ok: execution {} ({}), {} entries, head {}, load plan {}",
+                verified.execution_id, verified.status, verified.events, verified.head, verified.load_plan
+            ),
+            Err(error) => {
+                if self.json {
+                    output::json(&serde_json::json!({"ok": false, "error": error.to_string()}))?;
+                } else {
+                    eprintln!("error: {error}");
+                }
+                return Ok(ExitCode::from(output::EXIT_REFUSED));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
