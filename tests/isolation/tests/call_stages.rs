@@ -12,9 +12,8 @@ use mizzen_isolation::{build, load_with, root, terms, terms_granting};
 use mizzen_ops::toolbox::{CallError, CallRequest, Outfit, ToolResult, Toolbox};
 use mizzen_sandbox::{CallContext, Sandbox, Settings};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 fn scratch() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests")
@@ -144,53 +143,4 @@ async fn a_replay_takes_the_stand_in_and_calls_nobody() {
         .unwrap();
     assert_eq!(result.output, stand_in);
     assert!(result.report.is_none(), "no guest ran");
-}
-
-/// What is logged on this thread.
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-#[tokio::test(flavor = "current_thread")]
-async fn a_deprecated_tool_is_warned_of_at_load_and_at_every_call() {
-    let logged = Logged::default();
-    let sink = logged.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(move || sink.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
-    let warnings = || {
-        let text = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
-        text.lines()
-            .filter(|line| line.contains("WARN") && line.contains(TOLD) && line.contains("deprecated"))
-            .count()
-    };
-    let toolbox = toolbox("answers-as-told", None).await;
-    assert_eq!(warnings(), 1, "at load");
-    for calls in 1..=2 {
-        call(&toolbox, TOLD, json!({ "order": "7" }), CallPolicy::default())
-            .await
-            .unwrap();
-        assert_eq!(warnings(), 1 + calls, "at call");
-    }
-    let installed = toolbox.loaded().installed();
-    let tool = &installed.provided[0].document;
-    assert_eq!(
-        tool["cost_estimate"],
-        json!("0.0025"),
-        "decimal text, never a float"
-    );
-    assert_eq!(
-        (&tool["deprecated"], &tool["tags"]),
-        (&json!(true), &json!(["test"]))
-    );
 }
