@@ -382,6 +382,9 @@ fn async_idempotent_and_resumable() {
     post(&[("idempotency-key", "once")], &other).expect(422, "IDEMPOTENCY_KEY_REUSED");
 }
 
+/// Something done to an export.
+type Change = fn(&mut Value);
+
 #[test]
 fn an_export_verifies_offline_and_every_change_is_found() {
     let (folder, server, council) = start();
@@ -418,12 +421,12 @@ fn an_export_verifies_offline_and_every_change_is_found() {
     let text = std::fs::read_to_string(&file).unwrap();
     let good: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(verify(&text, &key).0, Some(0));
-    let change = |change: fn(&mut Value)| {
+    let change = |change: Change| {
         let mut bad = good.clone();
         change(&mut bad);
         bad.to_string()
     };
-    let cases: [(&str, fn(&mut Value), &str); 5] = [
+    let cases: [(&str, Change, &str); 5] = [
         (
             "edited",
             |bad| {

@@ -76,10 +76,13 @@ pub(crate) struct Planned {
     pub(crate) resolutions: Vec<Resolution>,
 }
 
+/// The definition's hash, the chain, and the hash of the load plan.
+type PlanKey = ([u8; 32], ChainId, String);
+
 /// Plans by the hash of what they are made of: definition, chain and load plan.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
-    plans: Mutex<HashMap<([u8; 32], ChainId, String), Arc<Planned>>>,
+    plans: Mutex<HashMap<PlanKey, Arc<Planned>>>,
 }
 
 impl Host {

@@ -162,7 +162,6 @@ pub fn routes() -> Vec<Route> {
             ],
             timeout: RUN_TIMEOUT,
             handler: |call| Box::pin(execute(call)),
-            ..base()
         },
         Route {
             path: "/v1/chains/{id}/history",
