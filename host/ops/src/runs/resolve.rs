@@ -76,7 +76,7 @@ pub(crate) struct Planned {
     pub(crate) resolutions: Vec<Resolution>,
 }
 
-/// What a plan is made of: the council's bytes, the chain, and the load plan.
+/// The definition's hash, the chain, and the hash of the load plan.
 type PlanKey = ([u8; 32], ChainId, String);
 
 /// Plans by the hash of what they are made of: definition, chain and load plan.

@@ -1,0 +1,188 @@
+//! A server with first-party plugins, and the seed's council on it.
+
+use crate::http::{Answer, Served, mizzen};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Builds and signs a plugin of the repository, once for all tests of this binary.
+fn packages() -> &'static (tempfile::TempDir, PathBuf) {
+    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    PACKAGES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("plugins");
+        for plugin in ["plugins/text", "tests/guests/spins"] {
+            let built = mizzen()
+                .args(["plugin", "build"])
+                .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(plugin))
+                .arg("--output")
+                .arg(&output)
+                .arg("--home")
+                .arg(folder.path().join("home"))
+                .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+                .output()
+                .unwrap();
+            assert!(
+                built.status.success(),
+                "{}",
+                String::from_utf8_lossy(&built.stderr)
+            );
+        }
+        (folder, output)
+    })
+}
+
+/// Starts a server that has the plugins.
+pub(crate) fn serve(data: &Path) -> Served {
+    let (folder, plugins) = packages();
+    let config = data.parent().unwrap().join("host.toml");
+    let text = format!(
+        "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n",
+        plugins.to_str().unwrap()
+    );
+    std::fs::write(&config, text).unwrap();
+    let home = folder.path().join("home");
+    Served::start_with(
+        data,
+        &[
+            "--config",
+            config.to_str().unwrap(),
+            "--home",
+            home.to_str().unwrap(),
+        ],
+        |command| command,
+    )
+}
+
+/// The seed's council with its chains, by name.
+pub(crate) struct Council {
+    pub(crate) id: String,
+    pub(crate) lewis: String,
+    pub(crate) chains: Vec<(String, String)>,
+}
+
+fn register(server: &Served, name: &str, capabilities: Value, protected: bool) -> String {
+    let sprite = json!({
+        "name": name, "version": "1.0.0", "capabilities": capabilities, "system_prompt": "Be brief.", "protected": protected,
+        "metadata": {
+            "author": "ada", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["core"],
+        },
+    });
+    let made = server.call_json("POST", "/v1/sprites", &sprite).expect(201, "");
+    made["id"].as_str().unwrap().to_owned()
+}
+
+fn capability(name: &str, tool: Option<&str>) -> Value {
+    let mut value = json!({"name": name, "description": "A capability.", "parameters": {"type": "object"}});
+    if let Some(tool) = tool {
+        value["tool"] = json!(tool);
+    }
+    value
+}
+
+impl Council {
+    /// Registers SOL-FORGE, BECK-02, MARTINEZ-04 and LEWIS-06 (the gate agent) and creates the council.
+    pub(crate) fn create(server: &Served) -> Self {
+        let forge = register(
+            server,
+            "SOL-FORGE",
+            json!([capability("word_count", None)]),
+            false,
+        );
+        let beck = register(
+            server,
+            "BECK-02",
+            json!([capability("shout", Some("text.case"))]),
+            false,
+        );
+        let martinez = register(
+            server,
+            "MARTINEZ-04",
+            json!([
+                capability("spin", Some("hostile.spins.attack")),
+                capability("nobody_does", None)
+            ]),
+            false,
+        );
+        let lewis = register(server, "LEWIS-06", json!([capability("look", None)]), true);
+        let count = json!({"order": 0, "sprite_id": forge, "action": "word_count", "input_map": {"text": "$input.text"},
+                           "output_map": {"words": "$output.words"}});
+        let shout = json!({"order": 1, "sprite_id": beck, "action": "shout",
+                           "input_map": {"text": "$input.text", "to": "upper"}});
+        let missing = json!({"order": 0, "sprite_id": martinez, "action": "nobody_does", "input_map": {}});
+        let spin = json!({"order": 0, "sprite_id": martinez, "action": "spin", "input_map": {}});
+        let gate = |position: &str, condition: &str, veto: &str| json!({"position": position, "sprite_id": lewis, "condition": condition, "veto_message": veto});
+        let chain = |name: &str, timeout: &str, steps: Vec<&Value>, gates: Vec<Value>| json!({"name": name, "timeout": timeout, "steps": steps, "gates": gates});
+        let chains = json!([
+            chain(
+                "completes",
+                "30s",
+                vec![&count, &shout],
+                vec![
+                    gate("before", "has(input.text)", "no text"),
+                    gate("after", "steps[0].output.words >= 1", "no words")
+                ]
+            ),
+            chain(
+                "vetoed-before",
+                "30s",
+                vec![&count],
+                vec![gate("before", "false", "Task scope not authorised")]
+            ),
+            chain(
+                "vetoed-after",
+                "30s",
+                vec![&count],
+                vec![gate("after", "output.words > 100", "too short")]
+            ),
+            chain("fails", "30s", vec![&missing, &shout], vec![]),
+            chain(
+                "goes-on",
+                "30s",
+                vec![&missing, &shout],
+                vec![gate("on_error", "error.step == 0", "stop")]
+            ),
+            chain(
+                "on-error-vetoes",
+                "30s",
+                vec![&missing],
+                vec![gate("on_error", "false", "stop")]
+            ),
+            chain("times-out", "200ms", vec![&spin], vec![]),
+        ]);
+        let rules = json!([
+            {"id": "r-deny", "name": "no secrets", "condition": "has(input.secret)", "action": "deny",
+             "hook": "webhook:http://127.0.0.1:9/hook"},
+            {"id": "r-ask", "name": "ask first", "condition": "has(input.risky)", "action": "escalate"},
+        ]);
+        let body = json!({"domain": "engineering", "sprites": [forge, beck, martinez, lewis], "gate_agents": [lewis],
+                          "chains": chains, "rules": rules});
+        let made = server.call_json("POST", "/v1/councils", &body).expect(201, "");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        Self {
+            id: text(&made["id"]),
+            lewis,
+            chains: made["chains"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|chain| (text(&chain["name"]), text(&chain["id"])))
+                .collect(),
+        }
+    }
+
+    /// The id of a chain.
+    pub(crate) fn chain(&self, name: &str) -> &str {
+        &self.chains.iter().find(|(found, _)| found == name).unwrap().1
+    }
+
+    /// The request that runs a chain.
+    pub(crate) fn request(&self, chain: &str, input: &Value) -> Value {
+        json!({"council_id": self.id, "chain_id": self.chain(chain), "input": input})
+    }
+
+    /// Runs a chain.
+    pub(crate) fn execute(&self, server: &Served, chain: &str, input: Value) -> Answer {
+        server.call_json("POST", "/v1/chains/execute", &self.request(chain, &input))
+    }
+}
