@@ -177,6 +177,12 @@ pub(crate) async fn execute(
     let (log, log_dropped) = state.log.finish();
     let answer = match finished {
         Ok(Ok(Answer::Invoked(Err(error)))) => Ok(Answer::Invoked(Err(clean(error, &state.log)))),
+        Ok(Ok(Answer::Invoked(Ok(text)))) => match state.log.leak(&text) {
+            Some(name) => Err(Outcome::BadOutput {
+                reason: format!("it holds the value of the secret `{name}`, which must not be journaled"),
+            }),
+            None => Ok(Answer::Invoked(Ok(text))),
+        },
         Ok(Ok(answer)) => Ok(answer),
         Err(_elapsed) => Err(Outcome::Deadline(Deadline::WallClock(wall_clock))),
         Ok(Err(error)) => Err(classify(&error, &state, &log)?),

@@ -62,6 +62,19 @@ impl Log {
         self.lock().clean(text)
     }
 
+    /// The name of a secret that stands in the guest's answer, as it is or as JSON writes it. An answer is journaled and
+    /// handed on, so it is refused whole rather than changed behind the plugin's back.
+    pub(crate) fn leak(&self, answer: &str) -> Option<String> {
+        let lines = self.lock();
+        let stands = |secret: &Secret| {
+            let value = secret.expose();
+            let escaped = serde_json::Value::from(value).to_string();
+            !value.is_empty() && (answer.contains(value) || answer.contains(escaped.trim_matches('"')))
+        };
+        let leaked = lines.revealed.iter().find(|(_, secret)| stands(secret));
+        leaked.map(|(name, _)| name.clone())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Lines> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
