@@ -1,6 +1,7 @@
 //! Every verb of `mizzen`. To add one: a file in `verbs/`, a variant in [`Verb`], an arm in [`run`].
 
 mod audit;
+mod chain;
 mod condition;
 mod db;
 mod demo;
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
 enum Verb {
     /// Export and verify the journals of executions
     Audit(audit::Audit),
+    /// Run chains without a server
+    Chain(chain::Chain),
     /// Try a gate's or rule's condition
     Condition(condition::Condition),
     /// Show the whole story on the first-party plugins
@@ -57,6 +60,7 @@ enum Verb {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Audit(group) => group.run(),
+        Verb::Chain(group) => group.run(),
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Doctor(verb) => verb.run(),

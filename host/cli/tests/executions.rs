@@ -252,6 +252,38 @@ fn an_escalation_waits_for_a_person_and_is_answered_once() {
 }
 
 #[test]
+fn a_chain_runs_from_the_command_line_with_a_line_per_decision_and_step() {
+    let (folder, server, council) = start();
+    let data = server.data.clone();
+    assert!(server.terminate().success());
+    let run = |chain: &str| {
+        let output = council::offline(folder.path())
+            .args([
+                "chain",
+                "run",
+                "--council",
+                &council.id,
+                "--chain",
+                council.chain(chain),
+            ])
+            .args(["--input", r#"{"text": "a b"}"#, "--data"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, said) = run("completes");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("gate  before") && said.contains("end   completed"),
+        "{said}"
+    );
+    let (code, said) = run("vetoed-before");
+    assert_eq!(code, Some(1));
+    assert!(said.contains("veto: Task scope not authorised"), "{said}");
+}
+
+#[test]
 fn what_is_not_there_is_404_and_what_is_wrong_is_400() {
     let (_folder, server, council) = start();
     let nil = "00000000-0000-0000-0000-000000000000";

@@ -54,6 +54,15 @@ pub(crate) fn serve(data: &Path) -> Served {
     )
 }
 
+/// A command with the configuration of a server that [`serve`] started in this folder.
+pub(crate) fn offline(folder: &Path) -> std::process::Command {
+    let mut command = mizzen();
+    command.current_dir(folder);
+    std::fs::copy(folder.join("host.toml"), folder.join("mizzen.toml")).unwrap();
+    command.env("MIZZEN_HOME", packages().0.path().join("home"));
+    command
+}
+
 /// The seed's council with its chains, by name.
 pub(crate) struct Council {
     pub(crate) id: String,

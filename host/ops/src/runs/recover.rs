@@ -145,3 +145,98 @@ impl Host {
         ))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::super::drive::{Begun, begin};
+    use super::super::resolve::{Found, Pin, Planned, Resolution};
+    use super::*;
+    use crate::caller::Caller;
+    use mizzen_model::execution::ExecutionStatus;
+    use mizzen_model::json::{Json, Limits, parse};
+    use mizzen_store::{Options, Store};
+    use serde_json::{Value, json};
+
+    fn document(value: &Value) -> Json {
+        parse(&value.to_string(), Limits::default())
+            .unwrap()
+            .root()
+            .to_json()
+    }
+
+    /// A host that stopped in the middle of a call, as its store shows it; then how the run ends after a restart.
+    async fn ended_after_restart(side_effects: &str, repeatable: bool) -> (ExecutionStatus, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Arc::new(Host::new(
+            Store::open(folder.path(), &Options::default()).unwrap(),
+        ));
+        let caller = Caller::local("req-1");
+        let sprite = json!({
+            "name": "BECK-02", "version": "1.0.0", "system_prompt": "x",
+            "capabilities": [{"name": "pay", "description": "x", "parameters": {"type": "object"}}],
+            "metadata": {"author": "a", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["x"]},
+        });
+        let sprite = host
+            .create_sprite(&caller, &document(&sprite), None)
+            .await
+            .unwrap()
+            .id
+            .to_string();
+        let council = json!({
+            "domain": "d", "sprites": [sprite], "gate_agents": [sprite],
+            "chains": [{"name": "c", "timeout": "30s", "gates": [], "steps": [
+                {"order": 0, "sprite_id": sprite, "action": "pay", "input_map": {}}
+            ]}],
+        });
+        let council = host
+            .create_council(&caller, &document(&council), None)
+            .await
+            .unwrap();
+        let chain = serde_json::from_str::<Value>(&council.json).unwrap()["chains"][0]["id"].clone();
+        let chain = ChainId::parse(chain.as_str().unwrap()).unwrap();
+        let resolutions = vec![Resolution {
+            sprite_id: sprite,
+            capability: "pay".to_owned(),
+            found: Found::Tool(Pin {
+                tool: "bank.pay".to_owned(),
+                version: "1.0.0".to_owned(),
+                plugin: "bank".to_owned(),
+                digest: "blake3:00".to_owned(),
+                side_effects: side_effects.to_owned(),
+                repeatable,
+            }),
+        }];
+        let planned = Planned {
+            plan: Arc::new(host.plan_again(&council.json, chain, &resolutions).unwrap()),
+            definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
+            definition: council.json,
+            load_plan: String::new(),
+            resolutions,
+        };
+        let id = ExecutionId::from(host.new_id().unwrap());
+        let Begun { driver, run } = begin(&host, id, &planned, json!({}), "local");
+        let audit = host.audit(&caller, "execute_chain", id.to_string());
+        host.store.start_run(run, None, audit).await.unwrap();
+        // Nobody drives it on: the host has stopped.
+        driver.abandon();
+        assert_eq!(host.resume_runs().await.unwrap().resumed, 1);
+        let mut after = 0;
+        while let Some(events) = host.next_events(id.uuid(), after).await.unwrap() {
+            after = events.last().unwrap().seq;
+        }
+        let result = host.execution(id.uuid()).await.unwrap();
+        (result.status, result.error.unwrap().code)
+    }
+
+    #[tokio::test]
+    async fn a_call_in_doubt_is_made_again_only_where_that_does_no_harm() {
+        let in_doubt = ended_after_restart("external", false).await;
+        assert_eq!(in_doubt, (ExecutionStatus::Failed, "IN_DOUBT".to_owned()));
+        // The others are called again, and the plugin is not there any more.
+        for (side_effects, repeatable) in [("external", true), ("none", true)] {
+            let again = ended_after_restart(side_effects, repeatable).await;
+            assert_eq!(again, (ExecutionStatus::Failed, "PLUGIN_GONE".to_owned()));
+        }
+    }
+}
