@@ -4,6 +4,7 @@ use crate::data::{Data, host_key};
 use crate::home::Home;
 use crate::output;
 use crate::plugin_host::PluginHost;
+use crate::settings::Settings;
 use anyhow::{Context, Result};
 use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::{Json, Limits, parse};
@@ -65,7 +66,14 @@ impl Run {
         let store = Store::open_existing(folder, &options)?;
         let host = Arc::new(Host::new(store.clone()));
         let config = Path::new(&self.config).is_file().then(|| self.config.clone());
-        let _plugins = PluginHost::start(config, self.home, folder, &host, &store).await?;
+        let settings = Settings::load(config.as_deref())?;
+        let plugins = PluginHost {
+            config,
+            home: self.home,
+            profile: settings.profile(),
+            sandbox: settings.sandbox(folder)?,
+        };
+        plugins.start(&host, &store).await?;
         host.sign_with(HostKey::new(host_key(folder)?));
         let caller = Caller::local(host.new_request_id());
         let id = host
