@@ -9,6 +9,15 @@ use mizzen_catalog::key::SecretKey;
 use mizzen_catalog::package::Package;
 use mizzen_model::namespace::PluginName;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The tests share a target folder, and a build between two others can make cargo build again what it shares with them.
+/// So whoever counts what is compiled is alone while it does.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    BUILDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Kept between test runs, so that only the first one compiles the dependencies.
 fn target_folder() -> PathBuf {
@@ -45,9 +54,8 @@ fn project(root: &Path, name: &str) -> PathBuf {
 
 #[test]
 fn a_new_folder_becomes_a_signed_package_and_stays_the_same() {
+    let _alone = alone();
     let root = tempfile::tempdir().expect("a folder");
-    // A name of its own: tests that run beside this one share the target folder, and cargo builds again what another
-    // project of the same name replaced there.
     let folder = project(root.path(), "steady");
 
     let built = build(&folder, &mut Vec::new()).expect("the template builds");
@@ -106,6 +114,7 @@ fn plain_cargo_test_passes_in_a_new_project_inside_of_another_workspace() {
 
 #[test]
 fn what_cargo_says_reaches_the_author() {
+    let _alone = alone();
     let root = tempfile::tempdir().expect("a folder");
     let folder = project(root.path(), "broken");
     let source = folder.join("src/lib.rs");
@@ -121,6 +130,7 @@ fn what_cargo_says_reaches_the_author() {
 
 #[test]
 fn a_folder_that_is_no_plugin_is_refused_before_cargo_runs() {
+    let _alone = alone();
     let root = tempfile::tempdir().expect("a folder");
     assert!(matches!(
         build(root.path(), &mut Vec::new()),
