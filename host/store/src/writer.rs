@@ -334,16 +334,20 @@ mod tests {
         let (writer, stats) = start(folder.path());
         let writer = Arc::new(writer);
         let (held, hold) = std::sync::mpsc::channel::<()>();
+        let (began, begun) = tokio::sync::oneshot::channel::<()>();
         let first = tokio::spawn({
             let writer = Arc::clone(&writer);
             async move {
                 let blocked = writer.run::<(), Never, _>(move |_| {
+                    let _ = began.send(());
                     hold.recv().unwrap();
                     Ok(())
                 });
                 blocked.await.is_ok()
             }
         });
+        // Only now: the writer has taken the first write alone, so all the others wait together.
+        begun.await.unwrap();
         let tasks: Vec<_> = (0..100)
             .map(|n| {
                 let writer = Arc::clone(&writer);
