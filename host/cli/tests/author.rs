@@ -211,3 +211,20 @@ fn a_target_that_cannot_be_installed_is_named_with_the_command_that_would() {
         assert!(said(&output).contains(part), "{}", said(&output));
     }
 }
+
+#[test]
+fn check_finds_what_only_the_compile_stage_can_see() {
+    let place = Place::new();
+    place.succeed(&["plugin", "new", "large"]);
+    // Guests start with one MiB of memory: a limit below that is seen when the component is prepared, not before.
+    let manifest = place.path("large/plugin.toml");
+    let mut document: toml::Table = fs::read_to_string(&manifest).unwrap().parse().unwrap();
+    let mut limits = toml::Table::new();
+    limits.insert("memory".into(), "512KiB".into());
+    document.insert("limits".into(), limits.into());
+    fs::write(&manifest, document.to_string()).unwrap();
+    place.succeed(&["plugin", "build", "large"]);
+    let refused = place.run(&["plugin", "check", "large/dist/large-0.1.0.wasm"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("limits.memory"), "{}", said(&refused));
+}

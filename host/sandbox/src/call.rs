@@ -352,7 +352,7 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
     }
     // The guest had returned: its answer could not be read. wasmtime's error for "more than the allowance" is
     // private, so its text is what there is to go by; a test with a real guest holds it.
-    if cause.contains("hostcall fuel") || cause.contains("fuel") {
+    if cause.contains("fuel allocated for hostcalls") {
         return Ok(Outcome::OutputTooLarge {
             limit: limits.output.get(),
         });

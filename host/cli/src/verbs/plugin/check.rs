@@ -5,9 +5,14 @@ use crate::home::{ConfigFile, Home};
 use crate::output;
 use mizzen_catalog::component;
 use mizzen_catalog::load::verify_file;
-use mizzen_catalog::{LoadCode, LoadFailure, PluginLoadError, Stage};
+use mizzen_catalog::{LoadCode, LoadFailure, PluginLoadError, Stage, VerifiedPlugin};
+use mizzen_sandbox::{Sandbox, Services, Settings};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Nothing is called here.
+const SLOTS: u32 = 8;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -32,16 +37,19 @@ impl Check {
             None => home.author_terms()?,
         };
         let checked = verify_file(&self.file, &terms).and_then(|plugin| {
-            // What a compiler refuses is found here, without compiling.
+            let plugin = Arc::new(plugin);
+            // Validated first: its messages are about the component, the compiler's are about itself.
             component::validate(plugin.component())
-                .map(|()| plugin.clone())
-                .map_err(|error| LoadFailure {
+                .map_err(|error| error.to_string())
+                .and_then(|()| prepare(&plugin))
+                .map(|()| Arc::clone(&plugin))
+                .map_err(|message| LoadFailure {
                     errors: vec![PluginLoadError {
                         code: LoadCode::CompileFailed,
                         stage: Stage::Compile,
                         plugin: Some(plugin.id()),
                         file: Some(self.file.clone()),
-                        message: error.to_string(),
+                        message,
                         help: "build the package again with `mizzen plugin build`".to_owned(),
                     }],
                 })
@@ -59,4 +67,15 @@ impl Check {
             Err(failure) => output::load_failure(&failure, self.json.into()),
         }
     }
+}
+
+/// The loader's compile stage: compiled, within its limits, and every import linked. Nothing of it runs.
+fn prepare(plugin: &Arc<VerifiedPlugin>) -> Result<(), String> {
+    let settings = Settings {
+        slots: SLOTS,
+        ..Settings::default()
+    };
+    let sandbox = Sandbox::start(settings).map_err(|error| error.to_string())?;
+    let prepared = sandbox.prepare(Arc::clone(plugin), Services::default());
+    prepared.map(|_| ()).map_err(|error| error.to_string())
 }
