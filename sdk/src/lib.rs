@@ -65,6 +65,7 @@ pub mod config;
 pub mod http;
 pub mod kv;
 pub mod log;
+pub mod pack;
 pub mod random;
 pub mod secrets;
 pub mod testing;

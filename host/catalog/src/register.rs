@@ -14,6 +14,7 @@ use crate::verified::VerifiedPlugin;
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::{Namespace, ToolId, shorten};
+use mizzen_model::pack::{PackDescriptor, PackDraft};
 use mizzen_model::permission::Effective;
 use mizzen_model::tool_spec::{ToolDraft, ToolSpec};
 use semver::Version;
@@ -63,6 +64,8 @@ pub struct ItemDraft {
     pub id: String,
     /// Its version, for those that have one.
     pub version: Option<String>,
+    /// What else a pack says of itself.
+    pub pack: Option<PackDraft>,
 }
 
 /// A tool that can be called.
@@ -115,6 +118,8 @@ pub struct RegisteredItem {
     pub version: Version,
     /// Whether its plugin is the default version.
     pub is_default: bool,
+    /// A pack's description, checked.
+    pub pack: Option<Arc<PackDescriptor>>,
 }
 
 /// Enters what the plugins described.
@@ -317,6 +322,16 @@ impl Entry {
         if let Some(error) = self.outside(planned, subject, kind.as_str(), &draft.id, namespace.as_ref()) {
             self.errors.push(error);
         }
+        let pack = match draft.pack.map(PackDescriptor::check) {
+            None => None,
+            Some(Ok(pack)) => Some(Arc::new(pack)),
+            Some(Err(problems)) => {
+                for problem in problems {
+                    self.errors.push(invalid(format!("{kind} {shown}: {problem}")));
+                }
+                return;
+            }
+        };
         let there = self.items.entry((kind, draft.id.clone())).or_default();
         let other = there
             .iter()
@@ -338,6 +353,7 @@ impl Entry {
             id: draft.id,
             version,
             is_default,
+            pack,
         });
     }
 

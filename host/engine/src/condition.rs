@@ -31,6 +31,7 @@ mod variable;
 
 pub use error::{ConditionError, EvalError, EvalErrorKind, Position};
 pub use limits::{Fuel, Limits};
+pub(crate) use pattern::Pattern;
 pub use variable::{Context, Variable, Variables};
 
 use ast::{Ast, Expr, NodeId};

@@ -9,6 +9,7 @@ mod admission;
 pub mod condition;
 pub mod map;
 mod outcome;
+pub mod pack;
 mod permit;
 pub mod plan;
 mod profile;

@@ -60,6 +60,16 @@ impl Permit {
         }
     }
 
+    /// The right to ask a plugin's pack for a verdict: it may touch nothing, and use up less than a tool.
+    pub fn for_pack(plugin: &VerifiedPlugin, pack: &str) -> Self {
+        Self {
+            plugin: plugin.digest(),
+            tool: format!("{pack}#evaluate"),
+            authority: plugin.effective().narrowed(Arc::new(PermissionSet::default())),
+            limits: plugin.limits().min(Limits::PACK),
+        }
+    }
+
     /// The plugin that it was made for.
     pub fn plugin_digest(&self) -> Digest {
         self.plugin

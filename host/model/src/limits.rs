@@ -213,6 +213,19 @@ impl Limits {
         log: ByteSize::kib(64),
     };
 
+    /// What an evaluation of a pack gets at most, whatever its plugin may have: it stands in the way of every step.
+    pub const PACK: Self = Self {
+        memory: ByteSize::mib(64),
+        cpu: TimeSpan::millis(1_000),
+        wall_clock: TimeSpan::millis(2_000),
+        table_elements: 2_000,
+        instances: 8,
+        input: ByteSize::mib(4),
+        output: ByteSize::mib(1),
+        host_calls: 1_000,
+        log: ByteSize::kib(64),
+    };
+
     /// What an author may ask for at most when the operator does not say otherwise.
     pub const CEILING: Self = Self {
         memory: ByteSize::mib(512),

@@ -9,12 +9,14 @@ mod load;
 mod memory_kv;
 mod nested;
 mod outfit;
+mod pack;
 mod publish;
 mod store_kv;
 
 pub use call::{CallError, CallRequest, ToolResult};
 pub use memory_kv::MemoryKv;
 pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
+pub use pack::InstalledPack;
 pub use store_kv::StoreKv;
 
 use mizzen_catalog::load::waiting_upgrades;
@@ -40,6 +42,7 @@ pub struct Loaded {
     registry: ToolRegistry,
     plugins: BTreeMap<Digest, Ready>,
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
+    packs: BTreeMap<(Digest, String), Arc<InstalledPack>>,
 }
 
 /// A plugin with what it was given, so that changed settings or secrets are not mistaken for the same plugin.

@@ -1,6 +1,6 @@
 //! One call: a fresh store and instance, limits, a deadline, and a typed end.
 
-use crate::bindings::exports::mizzen::plugin::tool;
+use crate::bindings::exports::mizzen::plugin::{pack, tool};
 use crate::bindings::mizzen::plugin::types;
 use crate::describe;
 use crate::journal::Log;
@@ -50,6 +50,17 @@ pub struct CallContext {
     pub deadline: Option<Instant>,
 }
 
+/// A question to a pack.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// The facts, a JSON array.
+    pub facts: String,
+    /// Match operations that the rules may spend.
+    pub budget: u64,
+    /// The caller's own end; the permit's wall-clock limit holds as well.
+    pub deadline: Option<Instant>,
+}
+
 /// The call could not be made: nothing of the guest ran.
 #[derive(Debug, thiserror::Error)]
 pub enum CallFault {
@@ -92,6 +103,7 @@ pub(crate) enum Request {
     /// What it has of this kind.
     Describe(Provides),
     Invoke(ToolCall),
+    Evaluate(Evaluation),
 }
 
 /// What the guest said.
@@ -99,6 +111,7 @@ pub(crate) enum Answer {
     Tools(Vec<tool::Descriptor>),
     Items(Vec<ItemDraft>),
     Invoked(Result<String, types::Error>),
+    Evaluated(Result<pack::Verdict, types::Error>),
 }
 
 /// An answer or a typed end without one, and what the call used.
@@ -118,7 +131,7 @@ impl Ended {
             }
             Ok(Answer::Invoked(Ok(text))) => Outcome::Output(text),
             Ok(Answer::Invoked(Err(error))) => Outcome::ToolError(tool_error(error)),
-            Ok(Answer::Tools(_) | Answer::Items(_)) => Outcome::BadOutput {
+            Ok(Answer::Tools(_) | Answer::Items(_) | Answer::Evaluated(_)) => Outcome::BadOutput {
                 reason: "a description is not an answer".into(),
             },
             Err(outcome) => outcome,
@@ -143,9 +156,13 @@ pub(crate) async fn execute(
     let started = Instant::now();
     let mut end = started + limits.wall_clock.get();
     let mut lineage = Vec::new();
-    if let Request::Invoke(call) = &mut request {
-        lineage = std::mem::take(&mut call.context.lineage);
-        end = call.context.deadline.map_or(end, |caller| caller.min(end));
+    match &mut request {
+        Request::Invoke(call) => {
+            lineage = std::mem::take(&mut call.context.lineage);
+            end = call.context.deadline.map_or(end, |caller| caller.min(end));
+        }
+        Request::Evaluate(evaluation) => end = evaluation.deadline.map_or(end, |caller| caller.min(end)),
+        Request::Describe(_) => {}
     }
     let level = lineage.len();
     lineage.push(permit.tool().to_owned());
@@ -277,6 +294,14 @@ async fn perform(
             let guest = there(&plugin.pack)?.load(&mut *store, &instance)?;
             let pack = guest.call_describe(&mut *store).await?;
             Answer::Items(vec![describe::pack(pack)])
+        }
+        Request::Evaluate(evaluation) => {
+            let guest = there(&plugin.pack)?.load(&mut *store, &instance)?;
+            Answer::Evaluated(
+                guest
+                    .call_evaluate(&mut *store, &evaluation.facts, evaluation.budget)
+                    .await?,
+            )
         }
         Request::Invoke(call) => {
             let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;

@@ -6,6 +6,7 @@ use crate::call::CallFault;
 use mizzen_catalog::register::ItemDraft;
 use mizzen_engine::Outcome;
 use mizzen_model::manifest::Provides;
+use mizzen_model::pack::{Moment, PackDraft};
 use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
 
 /// More tools than this are several plugins.
@@ -49,6 +50,7 @@ pub(crate) fn skill(skill: skill::Descriptor) -> ItemDraft {
         kind: Provides::Skill,
         id: format!("{}.{}", skill.namespace, skill.name),
         version: Some(skill.version),
+        pack: None,
     }
 }
 
@@ -57,14 +59,37 @@ pub(crate) fn store(store: store::Descriptor) -> ItemDraft {
         kind: Provides::Store,
         id: format!("{}.{}", store.namespace, store.name),
         version: None,
+        pack: None,
     }
 }
 
 pub(crate) fn pack(pack: pack::Descriptor) -> ItemDraft {
+    let draft = PackDraft {
+        id: pack.id,
+        version: pack.version,
+        description: pack.description,
+        facts_version: pack.requires.stargraph_facts_version,
+        api_version: pack.requires.api_version,
+        moments: pack.moments.into_iter().map(moment).collect(),
+        reads: pack.reads,
+        writes: pack.writes,
+        shares: pack.shares,
+    };
     ItemDraft {
         kind: Provides::Pack,
-        id: pack.id,
-        version: Some(pack.version),
+        id: draft.id.clone(),
+        version: Some(draft.version.clone()),
+        pack: Some(draft),
+    }
+}
+
+fn moment(moment: pack::Moment) -> Moment {
+    match moment {
+        pack::Moment::BeforeRun => Moment::BeforeRun,
+        pack::Moment::BeforeStep => Moment::BeforeStep,
+        pack::Moment::AfterStep => Moment::AfterStep,
+        pack::Moment::OnError => Moment::OnError,
+        pack::Moment::AtEnd => Moment::AtEnd,
     }
 }
 

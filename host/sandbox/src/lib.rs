@@ -14,6 +14,7 @@ mod bindings;
 mod call;
 mod closed;
 mod describe;
+mod evaluate;
 mod imports;
 mod journal;
 mod limiter;
@@ -25,8 +26,9 @@ mod settings;
 mod state;
 
 pub use artifact::Compiled;
-pub use call::{CallContext, CallFault, ToolCall};
+pub use call::{CallContext, CallFault, Evaluation, ToolCall};
 pub use describe::DescribeError;
+pub use evaluate::EvaluationReport;
 pub use machine::{Allocation, StartError};
 pub use plugin::{Plugin, PrepareError};
 pub use sandbox::{InUse, Sandbox};

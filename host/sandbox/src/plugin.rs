@@ -2,8 +2,9 @@
 
 use crate::artifact::Compiled;
 use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
-use crate::call::{Answer, CallFault, Ended, Request, ToolCall, execute};
+use crate::call::{Answer, CallFault, Ended, Evaluation, Request, ToolCall, execute};
 use crate::describe::{DescribeError, bounded_items, descriptions};
+use crate::evaluate::{EvaluationReport, report};
 use crate::machine::Machine;
 use crate::services::Services;
 use crate::state::CallState;
@@ -146,7 +147,7 @@ impl Plugin {
     async fn described(&self, permit: Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         match self.run(permit, Request::Describe(Provides::Tool)).await?.answer {
             Ok(Answer::Tools(tools)) => descriptions(tools),
-            Ok(Answer::Items(_) | Answer::Invoked(_)) => Ok(Vec::new()),
+            Ok(_) => Ok(Vec::new()),
             Err(outcome) => Err(DescribeError::Ended(outcome)),
         }
     }
@@ -171,7 +172,7 @@ impl Plugin {
     async fn described_items(&self, kind: Provides, permit: Permit) -> Result<Vec<ItemDraft>, DescribeError> {
         match self.run(permit, Request::Describe(kind)).await?.answer {
             Ok(Answer::Items(items)) => bounded_items(items),
-            Ok(Answer::Tools(_) | Answer::Invoked(_)) => Ok(Vec::new()),
+            Ok(_) => Ok(Vec::new()),
             Err(outcome) => Err(DescribeError::Ended(outcome)),
         }
     }
@@ -195,6 +196,29 @@ impl Plugin {
             .into_report(limits.output.get()))
     }
 
+    /// Asks the plugin's pack for a verdict, in a fresh sandbox.
+    ///
+    /// # Errors
+    /// A [`CallFault`] when nothing of the guest ran. How a guest ended is in the report.
+    pub async fn evaluate(
+        &self,
+        permit: Permit,
+        evaluation: Evaluation,
+    ) -> Result<EvaluationReport, CallFault> {
+        let limits = *permit.limits();
+        let size = evaluation.facts.len() as u64;
+        if size > limits.input.get() {
+            return Err(CallFault::InputTooLarge {
+                size,
+                limit: limits.input.get(),
+            });
+        }
+        Ok(report(
+            self.run(permit, Request::Evaluate(evaluation)).await?,
+            limits.output.get(),
+        ))
+    }
+
     async fn run(&self, permit: Permit, request: Request) -> Result<Ended, CallFault> {
         if permit.plugin_digest() != self.verified.digest() {
             return Err(CallFault::WrongPermit {
@@ -209,7 +233,9 @@ impl Plugin {
             }
             Request::Describe(Provides::Skill) => (Provides::Skill, prepared.skill.is_some()),
             Request::Describe(Provides::Store) => (Provides::Store, prepared.store.is_some()),
-            Request::Describe(Provides::Pack) => (Provides::Pack, prepared.pack.is_some()),
+            Request::Describe(Provides::Pack) | Request::Evaluate(_) => {
+                (Provides::Pack, prepared.pack.is_some())
+            }
         };
         if !there {
             return Err(CallFault::NotProvided {

@@ -94,6 +94,11 @@ impl Meter {
         }
     }
 
+    pub(crate) fn refill(&mut self, operations: u64) {
+        self.budget.operations = operations;
+        self.operations = operations;
+    }
+
     /// The price of touching that many bytes.
     pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.spend(u64::try_from(bytes / 16).unwrap_or(u64::MAX))

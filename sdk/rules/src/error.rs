@@ -41,6 +41,13 @@ impl RuleError {
         }
     }
 
+    /// About a file as a whole.
+    #[cfg(feature = "json")]
+    pub(crate) fn whole(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let start = Position { line: 1, column: 1 };
+        Self::new((start, start), message).hint(hint)
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -14,8 +14,8 @@ pub(crate) enum Expression {
     Value(Value),
     Variable(Variable),
     Call(Function, Vec<Expression>),
-    /// `matches` with a literal pattern, compiled once.
-    Matches(Box<Expression>, Pattern),
+    /// `matches` or `luhn-matches` with a literal pattern, compiled once.
+    Matches(Function, Box<Expression>, Pattern),
 }
 
 /// Names that mean something at one place of a rule.
@@ -69,14 +69,16 @@ impl Expression {
                     .collect();
                 call(*function, &arguments?, meter)
             }
-            Self::Matches(text, pattern) => {
+            Self::Matches(function, text, pattern) => {
                 meter.spend(1)?;
                 match text.evaluate(bindings, meter)? {
-                    Value::Symbol(text) | Value::String(text) => {
-                        Ok(Value::boolean(pattern.is_match(&text, meter)?))
-                    }
+                    Value::Symbol(text) | Value::String(text) => Ok(Value::boolean(match function {
+                        Function::LuhnMatches => pattern.is_luhn_match(&text, meter)?,
+                        _ => pattern.is_match(&text, meter)?,
+                    })),
                     other => Err(Failure::Error(format!(
-                        "`matches` takes a text, not {}",
+                        "`{}` takes a text, not {}",
+                        function.name(),
                         other.kind()
                     ))),
                 }
@@ -90,7 +92,7 @@ impl Expression {
             Self::Value(_) => {}
             Self::Variable(variable) => seen(*variable),
             Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.variables(seen)),
-            Self::Matches(text, _) => text.variables(seen),
+            Self::Matches(_, text, _) => text.variables(seen),
         }
     }
 }
@@ -156,7 +158,7 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         .map(|argument| compile(argument, scope))
         .collect();
     let mut compiled = compiled?;
-    if function == Function::Matches
+    if matches!(function, Function::Matches | Function::LuhnMatches)
         && let [
             _,
             Expression::Value(Value::String(pattern) | Value::Symbol(pattern)),
@@ -164,7 +166,11 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
     {
         let at = arguments.get(1).map_or(span, |argument| argument.span);
         let pattern = Pattern::compile(pattern).map_err(|message| RuleError::new(at, message))?;
-        return Ok(Expression::Matches(Box::new(compiled.swap_remove(0)), pattern));
+        return Ok(Expression::Matches(
+            function,
+            Box::new(compiled.swap_remove(0)),
+            pattern,
+        ));
     }
     Ok(Expression::Call(function, compiled))
 }

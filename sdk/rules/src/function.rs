@@ -59,10 +59,12 @@ pub(crate) enum Function {
     Count,
     Nth,
     Matches,
+    Luhn,
+    LuhnMatches,
 }
 
 /// Name, function, fewest and most arguments.
-const TABLE: [(&str, Function, usize, usize); 38] = [
+const TABLE: [(&str, Function, usize, usize); 40] = [
     ("=", Function::Equal, 2, MANY),
     ("<>", Function::Unequal, 2, MANY),
     ("<", Function::Less, 2, MANY),
@@ -102,6 +104,10 @@ const TABLE: [(&str, Function, usize, usize); 38] = [
     // The text first, then the pattern.
     ("matches", Function::Matches, 2, 2),
     ("fathom-matches", Function::Matches, 2, 2),
+    // Whether the digits of a text end in the right check digit, as those of payment cards do.
+    ("luhn", Function::Luhn, 1, 1),
+    // Whether any match of the pattern in the text does.
+    ("luhn-matches", Function::LuhnMatches, 2, 2),
 ];
 
 const MANY: usize = 64;
@@ -162,6 +168,29 @@ impl Pattern {
         )?;
         Ok(self.regex.is_match(text))
     }
+
+    pub(crate) fn is_luhn_match(&self, text: &str, meter: &mut Meter) -> Result<bool, Failure> {
+        // Every match is looked at; matches do not overlap, so that is the price of one pass, and of another for the digits.
+        meter.spend(
+            u64::try_from(text.len())
+                .unwrap_or(u64::MAX)
+                .saturating_mul(self.weight + 1),
+        )?;
+        Ok(self.regex.find_iter(text).any(|found| luhn(found.as_str())))
+    }
+}
+
+/// The check digit of ISO/IEC 7812: from the right, every second digit counts double. What is not a digit is not looked at.
+fn luhn(text: &str) -> bool {
+    let digits = text.bytes().rev().filter(u8::is_ascii_digit);
+    let mut count = 0_u64;
+    let mut sum = 0_u64;
+    for digit in digits {
+        let value = u64::from(digit - b'0') * if count % 2 == 1 { 2 } else { 1 };
+        sum += if value > 9 { value - 9 } else { value };
+        count += 1;
+    }
+    count > 1 && sum.is_multiple_of(10)
 }
 
 /// Applies a function to its arguments.
@@ -274,6 +303,20 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
                 .and_then(|at| values.get(at))
                 .cloned()
                 .unwrap_or_else(|| Value::symbol("nil")))
+        }
+        (Function::Luhn, [text]) => {
+            let text = lexeme(function, text)?;
+            meter.spend_bytes(text.len())?;
+            boolean(luhn(text))
+        }
+        (Function::LuhnMatches, [text, pattern]) => {
+            let (text, pattern) = (lexeme(function, text)?, lexeme(function, pattern)?);
+            meter.spend(2000 + u64::try_from(pattern.len()).unwrap_or(u64::MAX))?;
+            boolean(
+                Pattern::compile(pattern)
+                    .map_err(error)?
+                    .is_luhn_match(text, meter)?,
+            )
         }
         (Function::Matches, [text, pattern]) => {
             let (text, pattern) = (lexeme(function, text)?, lexeme(function, pattern)?);

@@ -70,7 +70,8 @@ fn nested(item: &Json) -> Result<Value, String> {
     }
 }
 
-fn fact(item: &Json, program: &Program) -> Result<Fact, String> {
+/// Reads one fact.
+pub fn fact(item: &Json, program: &Program) -> Result<Fact, String> {
     let object = match item {
         Json::String(text) => return Fact::parse_with(text, program).map_err(|error| error.to_string()),
         Json::Object(object) => object,

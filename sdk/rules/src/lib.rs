@@ -26,6 +26,8 @@ mod function;
 pub mod json;
 mod memory;
 mod network;
+#[cfg(feature = "json")]
+pub mod pack;
 mod pattern;
 mod program;
 mod reader;

@@ -121,6 +121,20 @@ impl Program {
         self.templates.get(name)
     }
 
+    /// The names of the facts that its patterns look at, each once.
+    #[must_use]
+    pub fn reads(&self) -> std::collections::BTreeSet<&str> {
+        let mut names = std::collections::BTreeSet::new();
+        let branches = self.rules.iter().flat_map(|rule| &rule.branches);
+        // `not`s nest as deep as the text, which the reader bounds.
+        let mut open: Vec<&rule::Group> = branches.map(|branch| &branch.group).collect();
+        while let Some(group) = open.pop() {
+            names.extend(group.patterns.iter().map(|pattern| &*pattern.name));
+            open.extend(&group.nots);
+        }
+        names
+    }
+
     /// The names of its rules, in order.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| &*rule.name)

@@ -50,6 +50,19 @@ impl<'p> Session<'p> {
         Ok(session)
     }
 
+    /// The match operations that the session may spend from now on, whatever it was made with.
+    #[must_use]
+    pub fn with_operations(mut self, operations: u64) -> Self {
+        self.meter.refill(operations);
+        self
+    }
+
+    /// Whether any pattern of the program looks at facts of this name. A fact that nothing looks at need not be asserted.
+    #[must_use]
+    pub fn looks_at(&self, name: &str) -> bool {
+        self.network.by_name.contains_key(name)
+    }
+
     /// Adds a fact. The same fact twice is one fact; then there is no new id.
     pub fn assert(&mut self, fact: Fact) -> Result<Option<FactId>, RunError> {
         match (self.program.template(fact.name()), fact.template()) {

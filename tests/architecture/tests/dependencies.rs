@@ -53,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("mizzen-sdk", &["mizzen-sdk-macros"]),
     ("mizzen-sdk-macros", &[]),
+    ("mizzen-rule-engine", &["mizzen-sdk", "mizzen-rules"]),
     ("mizzen-plugin-text", &["mizzen-sdk"]),
     ("mizzen-plugin-json", &["mizzen-sdk"]),
     ("hello", &["mizzen-sdk"]),

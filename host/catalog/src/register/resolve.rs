@@ -94,6 +94,15 @@ impl Registry {
             .max_by_key(|item| (item.is_default, item.version.clone()))
     }
 
+    /// A pack in a version that will do: of the default plugin version, else the newest.
+    pub fn pack(&self, id: &str, versions: &semver::VersionReq) -> Option<&RegisteredItem> {
+        let there = self.items.get(&(Provides::Pack, id.to_owned()))?;
+        there
+            .iter()
+            .filter(|item| versions.matches(&item.version))
+            .max_by_key(|item| (item.is_default, item.version.clone()))
+    }
+
     /// What is odd, but no reason to refuse: deprecated tools.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

@@ -248,6 +248,7 @@ fn skills_stores_and_packs_are_held_to_the_same_namespaces() {
             kind,
             id: id.to_owned(),
             version: version.map(str::to_owned),
+            pack: None,
         }];
         register_all(&plan, vec![Ok(Described { tools: vec![], items })])
     };

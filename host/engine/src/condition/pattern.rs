@@ -59,6 +59,14 @@ impl Pattern {
         fuel.spend(tens.saturating_mul(self.weight))?;
         Ok(self.regex.is_match(text))
     }
+
+    /// The text with every match replaced; none where nothing matches. Linear in a text that the caller has bounded.
+    pub(crate) fn replace(&self, text: &str, by: &str) -> Option<String> {
+        match self.regex.replace_all(text, regex::NoExpand(by)) {
+            std::borrow::Cow::Borrowed(_) => None,
+            std::borrow::Cow::Owned(replaced) => Some(replaced),
+        }
+    }
 }
 
 fn refusal(error: &regex::Error) -> String {

@@ -1,6 +1,6 @@
 //! The last stages of loading: compile → describe → register. The stages before them made the plan.
 
-use super::{Callable, Loaded, Outfit, Ready, Toolbox};
+use super::{Callable, InstalledPack, Loaded, Outfit, Ready, Toolbox};
 use mizzen_catalog::register::{Described, Description, Failure, register};
 use mizzen_catalog::{LoadFailure, LoadPlan, PlannedPlugin, VerifiedPlugin};
 use mizzen_engine::{Permit, Tool};
@@ -49,11 +49,20 @@ impl Toolbox {
                 tools.insert((digest, entered.spec().id().to_string()), Arc::new(callable));
             }
         }
+        let mut packs = BTreeMap::new();
+        for item in registry.items(Provides::Pack) {
+            let digest = item.plugin.digest();
+            let pack = plugins
+                .get(&digest)
+                .and_then(|ready| InstalledPack::new(item, ready.plugin.clone(), ready.settings.as_deref()));
+            packs.extend(pack.map(|pack| ((digest, item.id.clone()), Arc::new(pack))));
+        }
         Ok(Loaded {
             plan_hash: plan.hash().to_owned(),
             registry,
             plugins,
             tools,
+            packs,
         })
     }
 

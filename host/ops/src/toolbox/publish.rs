@@ -3,7 +3,7 @@
 use super::Loaded;
 use crate::registry::{Installed, Kind, Plugin, Provided};
 use mizzen_catalog::VerifiedPlugin;
-use mizzen_catalog::register::RegisteredTool;
+use mizzen_catalog::register::{RegisteredItem, RegisteredTool};
 use mizzen_model::manifest::Provides;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ impl Loaded {
                     id: item.id.clone(),
                     version: item.version.clone(),
                     plugin: item.plugin.name().to_string(),
-                    document: json!({ "id": item.id, "version": item.version, "plugin": item.plugin.name() }),
+                    document: item_document(item),
                 });
             }
         }
@@ -56,6 +56,19 @@ impl Loaded {
         }
         installed
     }
+}
+
+fn item_document(item: &RegisteredItem) -> Value {
+    let mut document = json!({ "id": item.id, "version": item.version, "plugin": item.plugin.name() });
+    // A pack says more of itself: when it is asked, what it reads, what it needs.
+    if let (Some(fields), Some(Ok(Value::Object(pack)))) = (
+        document.as_object_mut(),
+        item.pack.as_deref().map(serde_json::to_value),
+    ) {
+        fields.extend(pack);
+        fields.insert("digest".to_owned(), json!(item.plugin.digest()));
+    }
+    document
 }
 
 fn tool_document(tool: &RegisteredTool) -> Value {

@@ -1,0 +1,258 @@
+//! One decision of a pack.
+
+use super::redaction::Redaction;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+const MAX_RULE: usize = 256;
+const MAX_REASON: usize = 4_096;
+const MAX_DETAILS: usize = 64 * 1024;
+const MAX_FACTS: usize = 64 * 1024;
+/// The longest wait that a pack can ask for: an hour.
+const MAX_DELAY_MS: u64 = 3_600_000;
+
+/// How much a decision matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth recording.
+    #[default]
+    Info,
+    /// Worth a look.
+    Warning,
+    /// A rule was broken.
+    Violation,
+}
+
+impl Severity {
+    /// As it is journaled.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Violation => "violation",
+        }
+    }
+}
+
+/// What a pack wants to happen, with what that takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PackAction {
+    /// The run stops.
+    Veto,
+    /// The run waits for a person.
+    Escalate,
+    /// The failed step is tried again, if its own policy allows that.
+    Retry {
+        /// How long to wait first; the step's own policy says when it is not said.
+        delay_ms: Option<u64>,
+    },
+    /// A text of the step's output is replaced.
+    Redact(Redaction),
+    /// It is written into the journal.
+    Annotate,
+}
+
+impl PackAction {
+    /// As it is written.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Veto => "veto",
+            Self::Escalate => "escalate",
+            Self::Retry { .. } => "retry",
+            Self::Redact(_) => "redact",
+            Self::Annotate => "annotate",
+        }
+    }
+}
+
+impl fmt::Display for PackAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A decision as a guest said it, or as it stands in a journal. `Serialize` is the journal's form.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecisionDraft {
+    /// `veto`, `escalate`, `retry`, `redact` or `annotate`.
+    pub action: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The rule that concluded it.
+    pub rule: String,
+    /// Why.
+    pub reason: String,
+    /// A JSON object.
+    pub details: String,
+    /// A JSON array.
+    pub facts: String,
+}
+
+/// A checked decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What should happen.
+    pub action: PackAction,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The rule that concluded it.
+    pub rule: String,
+    /// Why, for a person.
+    pub reason: String,
+    /// What the pack records with it; for `retry` and `redact` what [`PackAction`] holds.
+    pub details: Map<String, Value>,
+    /// The facts that led to it.
+    pub facts: Vec<Value>,
+}
+
+impl Decision {
+    /// Checks a decision.
+    ///
+    /// # Errors
+    /// With what is wrong, in words.
+    pub fn check(draft: DecisionDraft) -> Result<Self, String> {
+        for (field, text, most) in [
+            ("rule", &draft.rule, MAX_RULE),
+            ("reason", &draft.reason, MAX_REASON),
+            ("details", &draft.details, MAX_DETAILS),
+            ("facts", &draft.facts, MAX_FACTS),
+        ] {
+            if text.len() > most {
+                return Err(format!("its {field} has more than {most} bytes"));
+            }
+        }
+        if draft.rule.is_empty() {
+            return Err("it names no rule".to_owned());
+        }
+        let details: Map<String, Value> = serde_json::from_str(&draft.details)
+            .map_err(|error| format!("its details are not a JSON object: {error}"))?;
+        let facts: Vec<Value> = serde_json::from_str(&draft.facts)
+            .map_err(|error| format!("its facts are not a JSON array: {error}"))?;
+        let action = match draft.action.as_str() {
+            "veto" => PackAction::Veto,
+            "escalate" => PackAction::Escalate,
+            "retry" => retry(&details)?,
+            "redact" => PackAction::Redact(Redaction::read(&details)?),
+            "annotate" => PackAction::Annotate,
+            other => return Err(format!("there is no action `{}`", other.escape_debug())),
+        };
+        Ok(Self {
+            action,
+            severity: draft.severity,
+            rule: draft.rule,
+            reason: draft.reason,
+            details,
+            facts,
+        })
+    }
+
+    /// The form that a journal keeps; [`Decision::check`] reads it again.
+    pub fn to_draft(&self) -> DecisionDraft {
+        DecisionDraft {
+            action: self.action.as_str().to_owned(),
+            severity: self.severity,
+            rule: self.rule.clone(),
+            reason: self.reason.clone(),
+            details: Value::Object(self.details.clone()).to_string(),
+            facts: Value::Array(self.facts.clone()).to_string(),
+        }
+    }
+
+    /// For people and for the API.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!({
+            "action": self.action.as_str(),
+            "severity": self.severity.as_str(),
+            "rule": self.rule,
+            "reason": self.reason,
+            "details": self.details,
+            "facts": self.facts,
+        })
+    }
+}
+
+fn retry(details: &Map<String, Value>) -> Result<PackAction, String> {
+    if let Some(unknown) = details.keys().find(|key| *key != "delay_ms") {
+        return Err(format!("a retry has no detail {unknown:?}, only delay_ms"));
+    }
+    let delay_ms = match details.get("delay_ms") {
+        None => None,
+        Some(value) => Some(
+            value
+                .as_u64()
+                .filter(|delay| *delay <= MAX_DELAY_MS)
+                .ok_or_else(|| format!("delay_ms is a whole number up to {MAX_DELAY_MS}"))?,
+        ),
+    };
+    Ok(PackAction::Retry { delay_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(action: &str, details: &str, wanted: Result<PackAction, &str>) {
+        let draft = DecisionDraft {
+            action: action.into(),
+            rule: "r".into(),
+            details: details.into(),
+            facts: "[]".into(),
+            ..DecisionDraft::default()
+        };
+        match (Decision::check(draft), wanted) {
+            (Ok(decision), Ok(wanted)) => {
+                assert_eq!(decision.action, wanted);
+                assert_eq!(Decision::check(decision.to_draft()).unwrap(), decision);
+            }
+            (Err(problem), Err(part)) => assert!(problem.contains(part), "{problem}"),
+            (decision, wanted) => panic!("{action} {details}: {decision:?}, wanted {wanted:?}"),
+        }
+    }
+
+    #[test]
+    fn an_action_has_the_details_that_it_takes_and_no_others() {
+        check("veto", r#"{"anything": 1}"#, Ok(PackAction::Veto));
+        check("escalate", "{}", Ok(PackAction::Escalate));
+        check("annotate", r#"{"a": [1]}"#, Ok(PackAction::Annotate));
+        check("retry", "{}", Ok(PackAction::Retry { delay_ms: None }));
+        check(
+            "retry",
+            r#"{"delay_ms": 200}"#,
+            Ok(PackAction::Retry { delay_ms: Some(200) }),
+        );
+        check("retry", r#"{"delay_ms": -1}"#, Err("whole number"));
+        check("retry", r#"{"delay_ms": 3600001}"#, Err("whole number"));
+        check("retry", r#"{"times": 3}"#, Err("no detail"));
+        check("redact", "{}", Err("pointer"));
+        check("allow", "{}", Err("no action `allow`"));
+        check("veto", "[]", Err("not a JSON object"));
+    }
+
+    #[test]
+    fn every_text_is_bounded() {
+        let draft = |change: &dyn Fn(&mut DecisionDraft)| {
+            let mut draft = DecisionDraft {
+                action: "veto".into(),
+                rule: "r".into(),
+                details: "{}".into(),
+                facts: "[]".into(),
+                ..DecisionDraft::default()
+            };
+            change(&mut draft);
+            Decision::check(draft)
+        };
+        assert!(draft(&|_| {}).is_ok());
+        assert!(draft(&|d| d.rule = "r".repeat(300)).is_err());
+        assert!(draft(&|d| d.rule.clear()).is_err());
+        assert!(draft(&|d| d.reason = "r".repeat(5_000)).is_err());
+        assert!(draft(&|d| d.facts = "{}".into()).is_err());
+        assert!(draft(&|d| d.details = format!("{{{}}}", " ".repeat(70_000))).is_err());
+        assert!(
+            draft(&|d| d.facts = "[".repeat(10_000) + &"]".repeat(10_000)).is_err(),
+            "nested too deep"
+        );
+    }
+}

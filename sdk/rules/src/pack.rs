@@ -1,0 +1,268 @@
+//! A rule file as a pack: facts of the host's vocabulary in, decisions out.
+//!
+//! Rules conclude by asserting facts of the template `decision`; those that are there when nothing fires any more are the
+//! verdict, in the order in which they were asserted. Templates of the file are private: facts of them are not taken from
+//! outside, and leave only when they are shared, under `ID::TEMPLATE`.
+
+mod verdict;
+
+pub use verdict::{Decision, Verdict};
+
+use crate::json::fact;
+use crate::{Budget, Explanation, Fact, FactId, Program, Report, RuleError, RunError, Session, Template};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The template of what rules conclude.
+const DECISION: &str = include_str!("pack/decision.clp");
+
+/// Most facts that are taken from outside.
+const MOST_FACTS: usize = 100_000;
+
+/// What a rule file needs around it to be a pack.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The pack's id.
+    pub id: &'a str,
+    /// The rule file.
+    pub rules: &'a str,
+    /// The host's templates, in the rule language.
+    pub vocabulary: &'a str,
+    /// The file's templates whose facts others may see.
+    pub shares: &'a [String],
+}
+
+/// A parsed pack.
+#[derive(Debug)]
+pub struct Ruleset {
+    id: String,
+    program: Program,
+    own: Vec<String>,
+    shares: Vec<String>,
+}
+
+/// Why an evaluation has no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// A budget is spent, an action failed, or a fact does not fit.
+    Run(RunError),
+    /// A test could not be evaluated. What it would have said is not known, so nothing is.
+    Tests(Vec<String>),
+    /// The facts are not what they should be.
+    Facts(String),
+    /// A decision does not hold together.
+    Decision(String),
+}
+
+impl Failure {
+    /// A stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Run(RunError::Exhausted(_)) => "BUDGET_EXHAUSTED",
+            Self::Run(RunError::Action { .. }) => "ACTION_FAILED",
+            Self::Run(RunError::Fact(_)) | Self::Facts(_) => "BAD_FACTS",
+            Self::Tests(_) => "TEST_FAILED",
+            Self::Decision(_) => "BAD_DECISION",
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Run(error) => write!(f, "{error}"),
+            Self::Tests(errors) => {
+                let shown: Vec<&str> = errors.iter().take(5).map(String::as_str).collect();
+                write!(f, "a test could not be evaluated: {}", shown.join("; "))
+            }
+            Self::Facts(problem) | Self::Decision(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+/// Facts from outside, as far as the rules look at them: each with its place in what was given.
+pub type Given = Vec<(usize, Fact)>;
+
+impl Ruleset {
+    /// Parses a pack.
+    ///
+    /// # Errors
+    /// With the first mistake of the rule file. A mistake in the vocabulary is reported the same way; it is not the author's.
+    pub fn parse(source: Source<'_>) -> Result<Self, RuleError> {
+        let host = Program::parse(source.vocabulary)?;
+        let decision = Program::parse(DECISION)?;
+        let templates: Vec<Arc<Template>> = host
+            .templates()
+            .chain(decision.templates())
+            .map(Arc::clone)
+            .collect();
+        let program = Program::parse_with(source.rules, templates.iter().map(Arc::clone))?;
+        let mut own = Vec::new();
+        for template in program.templates() {
+            let name = template.name();
+            if templates.iter().any(|host| host.name() == name) {
+                continue;
+            }
+            match name.split_once("::") {
+                // A template of another pack, as this one wants to read it.
+                Some((owner, _)) if owner != source.id => {}
+                Some(_) => {
+                    return Err(RuleError::whole(
+                        format!("the template {name} is the pack's own"),
+                        "define it without the pack's id; the host puts it in front when the template is shared",
+                    ));
+                }
+                None => own.push(name.to_owned()),
+            }
+        }
+        if let Some(unknown) = source.shares.iter().find(|name| !own.contains(name)) {
+            return Err(RuleError::whole(
+                format!("the pack shares {unknown}, and the rule file has no such template"),
+                format!("add (deftemplate {unknown} …), or take it out of `shares` in pack.toml"),
+            ));
+        }
+        Ok(Self {
+            id: source.id.to_owned(),
+            program,
+            own,
+            shares: source.shares.to_vec(),
+        })
+    }
+
+    /// The program, with the host's templates.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The templates that the file defines for itself.
+    #[must_use]
+    pub fn own_templates(&self) -> &[String] {
+        &self.own
+    }
+
+    /// The facts that the rules look at and that come from outside.
+    #[must_use]
+    pub fn reads(&self) -> Vec<String> {
+        let outside = |name: &&str| {
+            *name != "decision" && *name != "initial-fact" && !self.own.iter().any(|own| own == name)
+        };
+        let reads = self.program.reads();
+        reads
+            .into_iter()
+            .filter(outside)
+            .filter(|name| self.program.template(name).is_some())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// A session without facts. It can be made long before it is needed.
+    ///
+    /// # Errors
+    /// When the file's own `deffacts` do not fit.
+    pub fn session(&self) -> Result<Session<'_>, RunError> {
+        Session::new(&self.program, Budget::default())
+    }
+
+    /// Reads facts from outside: those that no pattern looks at are left out, and so are those of private templates.
+    ///
+    /// # Errors
+    /// When it is no array of facts, or one does not fit its template.
+    pub fn given(&self, facts: &[Json], session: &Session<'_>) -> Result<Given, Failure> {
+        if facts.len() > MOST_FACTS {
+            return Err(Failure::Facts(format!(
+                "{} facts are more than {MOST_FACTS}",
+                facts.len()
+            )));
+        }
+        let mut given = Vec::new();
+        for (at, item) in facts.iter().enumerate() {
+            let name = item
+                .get("template")
+                .or_else(|| item.get("name"))
+                .and_then(Json::as_str);
+            if let Some(name) = name {
+                let private = self.own.iter().any(|own| own == name) || name == "decision";
+                if private || !session.looks_at(name) {
+                    continue;
+                }
+            }
+            let fact = fact(item, &self.program)
+                .map_err(|problem| Failure::Facts(format!("fact {at}: {problem}")))?;
+            if name.is_none() && (self.own.iter().any(|own| own == fact.name()) || fact.name() == "decision")
+            {
+                continue;
+            }
+            given.push((at, fact));
+        }
+        Ok(given)
+    }
+
+    /// Runs the rules over facts.
+    ///
+    /// # Errors
+    /// Whenever what the rules say is not known for certain.
+    pub fn evaluate(
+        &self,
+        session: Session<'_>,
+        given: Given,
+        operations: u64,
+    ) -> Result<(Verdict, Report), Failure> {
+        let (session, places) = Self::filled(session, given, operations)?;
+        let report = session.run()?;
+        self.concluded(report, &places)
+    }
+
+    /// The same, and says of every rule that did not fire why.
+    ///
+    /// # Errors
+    /// As [`Ruleset::evaluate`].
+    pub fn explain(
+        &self,
+        session: Session<'_>,
+        given: Given,
+        operations: u64,
+    ) -> Result<(Verdict, Report, Vec<Explanation>), Failure> {
+        let (session, places) = Self::filled(session, given, operations)?;
+        let (report, why) = session.run_explained()?;
+        let (verdict, report) = self.concluded(report, &places)?;
+        Ok((verdict, report, why))
+    }
+
+    fn filled<'p>(
+        session: Session<'p>,
+        given: Given,
+        operations: u64,
+    ) -> Result<(Session<'p>, BTreeMap<FactId, usize>), Failure> {
+        let mut session = session.with_operations(operations);
+        let mut places = BTreeMap::new();
+        for (at, fact) in given {
+            if let Some(id) = session.assert(fact)? {
+                places.insert(id, at);
+            }
+        }
+        Ok((session, places))
+    }
+
+    fn concluded(
+        &self,
+        report: Report,
+        places: &BTreeMap<FactId, usize>,
+    ) -> Result<(Verdict, Report), Failure> {
+        if !report.errors.is_empty() {
+            return Err(Failure::Tests(report.errors));
+        }
+        let verdict = verdict::read(&report, places, &self.id, &self.shares).map_err(Failure::Decision)?;
+        Ok((verdict, report))
+    }
+}
