@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Sections of `mizzen.toml` that are read elsewhere than in the catalog.
-pub(crate) const OTHER_SECTIONS: &[&str] = &["host", "server", "store", "sandbox", "prompts"];
+pub(crate) const OTHER_SECTIONS: &[&str] = &[
+    "host", "server", "store", "sandbox", "prompts", "hooks", "channels",
+];
 
 /// The user's folder.
 #[derive(Debug, Clone, clap::Args)]

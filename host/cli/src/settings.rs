@@ -1,12 +1,14 @@
 //! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
 
 use anyhow::{Context, Result, bail, ensure};
-use mizzen_engine::Profile;
+use mizzen_engine::{Profile, WebUrl};
 use mizzen_model::limits::ByteSize;
-use mizzen_ops::Prompts;
+use mizzen_model::rule::Hook;
 use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
+use mizzen_ops::{Channel, ChannelSecret, Hooks, Prompts};
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +32,10 @@ pub(crate) struct Settings {
     prompts: PromptSection,
     #[serde(default)]
     sandbox: SandboxSection,
+    #[serde(default)]
+    hooks: HooksSection,
+    #[serde(default)]
+    channels: BTreeMap<String, ChannelSection>,
     /// Relative paths are relative to the file.
     #[serde(skip)]
     base: PathBuf,
@@ -89,6 +95,46 @@ struct PromptSection {
     root: Option<PathBuf>,
     #[serde(default)]
     hosts: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HooksSection {
+    #[serde(default)]
+    private_hosts: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChannelSection {
+    url: String,
+    secret: Option<SecretText>,
+}
+
+/// A secret, or the name of the variable that holds it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SecretText {
+    Text(String),
+    Variable { env: String },
+}
+
+impl std::fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretText")
+    }
+}
+
+impl SecretText {
+    fn read(&self, channel: &str) -> Result<ChannelSecret> {
+        let secret = match self {
+            Self::Text(text) => text.clone(),
+            Self::Variable { env } => std::env::var(env)
+                .with_context(|| format!("channels.{channel}.secret: the variable {env} cannot be read"))?,
+        };
+        ensure!(!secret.is_empty(), "channels.{channel}.secret is empty");
+        Ok(ChannelSecret::new(secret))
+    }
 }
 
 impl Settings {
@@ -180,6 +226,39 @@ impl Settings {
             fetch: (!self.prompts.hosts.is_empty())
                 .then(|| Arc::new(Outgoing::system(OutgoingLimits::default())) as _),
         }
+    }
+
+    /// Where hooks may lead.
+    pub(crate) fn hooks(&self) -> Result<Hooks> {
+        let mut hooks = Hooks::default();
+        for host in &self.hooks.private_hosts {
+            // Read as a URL's host is, so that both are spelled alike.
+            let url = WebUrl::parse(&format!("http://{host}/"))
+                .ok()
+                .filter(|url| url.target().port() == 80 && url.path_and_query() == "/");
+            let url = url.with_context(|| {
+                format!(
+                    "hooks.private_hosts: {host:?} is not a host; write a name or an address, without a port"
+                )
+            })?;
+            hooks.private_hosts.insert(url.target().host().to_owned());
+        }
+        for (name, section) in &self.channels {
+            ensure!(
+                Hook::parse(&format!("notify:{name}:x")).is_ok(),
+                "channels.{name}: a channel's name has small letters, digits, - and _, and begins with a letter"
+            );
+            let channel = Channel {
+                url: WebUrl::parse(&section.url).with_context(|| format!("channels.{name}.url"))?,
+                secret: section
+                    .secret
+                    .as_ref()
+                    .map(|secret| secret.read(name))
+                    .transpose()?,
+            };
+            hooks.channels.insert(name.clone(), channel);
+        }
+        Ok(hooks)
     }
 
     /// The sandbox's part; its artifacts are kept under the data folder.

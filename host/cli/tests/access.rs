@@ -16,6 +16,7 @@ mod http;
 
 use documents::sprite;
 use http::{Served, mizzen};
+use serde_json::json;
 use std::path::Path;
 use std::process::Output;
 
@@ -128,6 +129,78 @@ fn from_the_first_key_on_every_request_needs_one_with_the_grant() {
         .output()
         .unwrap();
     assert!(check.status.success());
+}
+
+#[test]
+fn each_way_of_using_runs_needs_its_own_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    let worker = server
+        .call_json("POST", "/v1/sprites", &sprite("WORKER-1"))
+        .expect(201, "");
+    let worker = worker["id"].as_str().unwrap();
+    let mut council = documents::council("engineering", &[worker]);
+    council["chains"] = json!([documents::chain(worker, worker)]);
+    council["rules"] =
+        json!([{"id": "ask", "name": "ask", "condition": "has(input.risky)", "action": "escalate"}]);
+    let council = server.call_json("POST", "/v1/councils", &council).expect(201, "");
+    let chain = council["chains"][0]["id"].as_str().unwrap();
+    let execute =
+        json!({"council_id": council["id"], "chain_id": chain, "input": {"risky": true, "user_prompt": "x"}});
+    let waiting = server
+        .call_json("POST", "/v1/chains/execute", &execute)
+        .expect(202, "");
+    let run = format!("/v1/executions/{}", waiting["execution_id"].as_str().unwrap());
+    let answer = json!({
+        "decision": "approve", "reason": "ok", "escalation_id": waiting["escalation"]["escalation_id"],
+    });
+    let all_of_them = format!("/v1/councils/{}/execute-all", council["id"].as_str().unwrap());
+    let history = format!("/v1/chains/{chain}/history");
+    let (decision, cancel) = (format!("{run}/decision"), format!("{run}/cancel"));
+    let (events, deliveries) = (format!("{run}/events"), format!("{run}/deliveries"));
+    let execute = execute.to_string();
+    let uses: [(&str, &str, &str, &str); 9] = [
+        ("GET", "/v1/executions", "", "runs:read"),
+        ("GET", &run, "", "runs:read"),
+        ("GET", &deliveries, "", "runs:read"),
+        ("GET", &history, "", "runs:read"),
+        ("POST", "/v1/chains/execute", &execute, "runs:start"),
+        (
+            "POST",
+            &all_of_them,
+            r#"{"input": {"risky": true}}"#,
+            "runs:start",
+        ),
+        ("POST", &decision, &answer.to_string(), "runs:respond"),
+        // It has ended by now, one way or another: allowed, and a conflict or not, but never a 403.
+        ("POST", &cancel, "", "runs:cancel"),
+        ("GET", &events, "", "runs:read"),
+    ];
+    let grants = ["runs:start", "runs:read", "runs:cancel", "runs:respond"];
+    let keys: Vec<(&str, String, String)> = grants
+        .iter()
+        .map(|grant| {
+            let mut others: Vec<&str> = grants.iter().filter(|other| *other != grant).copied().collect();
+            others.extend(["sprites:write", "councils:write", "plugins:write"]);
+            (*grant, new_key(&data, &[grant]), new_key(&data, &others))
+        })
+        .collect();
+    for (method, path, body, grant) in uses {
+        let send = |key: Option<&str>| {
+            let bearer = key.map(bearer).unwrap_or_default();
+            let mut headers = vec![("content-type", "application/json")];
+            headers.extend(key.map(|_| ("authorization", bearer.as_str())));
+            server.send(method, path, &headers, body.as_bytes())
+        };
+        send(None).expect(401, "UNAUTHENTICATED");
+        let (_, own, others) = keys.iter().find(|(name, ..)| *name == grant).unwrap();
+        let denied = send(Some(others)).expect(403, "FORBIDDEN");
+        assert_eq!(denied["details"]["missing_grant"], grant, "{method} {path}");
+        assert!(denied["message"].as_str().unwrap().contains(grant));
+        let allowed = send(Some(own)).status;
+        assert!(matches!(allowed, 200 | 202 | 409), "{method} {path}: {allowed}");
+    }
 }
 
 fn rows(data: &Path, sql: &str) -> Vec<String> {

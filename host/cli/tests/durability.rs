@@ -13,11 +13,12 @@ mod documents;
 #[path = "support/http.rs"]
 #[allow(dead_code)]
 mod http;
+#[path = "support/shim.rs"]
+mod shim;
 
 use documents::{council, sprite};
 use http::{Served, mizzen, try_send};
 use serde_json::json;
-use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -188,41 +189,11 @@ fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
     assert!(server.terminate().success());
 }
 
-/// Fails `fdatasync` and `fsync` with EIO as long as a file exists.
-const SHIM: &str = r#"
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-static int broken(void) { const char *f = getenv("FAIL_SYNC_WHILE"); return f && access(f, F_OK) == 0; }
-int fdatasync(int fd) {
-    if (broken()) { errno = EIO; return -1; }
-    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-    return real(fd);
-}
-int fsync(int fd) {
-    if (broken()) { errno = EIO; return -1; }
-    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    return real(fd);
-}
-"#;
-
-fn build_shim(folder: &Path) -> bool {
-    let source = folder.join("shim.c");
-    std::fs::write(&source, SHIM).unwrap();
-    let built = Command::new("cc")
-        .current_dir(folder)
-        .args(["-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"])
-        .output();
-    built.is_ok_and(|output| output.status.success())
-}
-
 #[test]
 fn a_commit_that_fails_ends_the_process_and_the_next_start_reads_what_is_there() {
     let folder = tempfile::tempdir().unwrap();
     assert!(
-        build_shim(folder.path()),
+        shim::build(folder.path()),
         "a C compiler, which SQLite needs as well"
     );
     let data = folder.path().join("data");

@@ -113,7 +113,8 @@ impl Host {
         let mut council = checked
             .draft
             .resolve(stamp, || ids.next().unwrap_or_else(|| ChainId::from(Uuid::nil())));
-        let warnings = review::judge(&council)?;
+        let mut warnings = review::judge(&council)?;
+        warnings.extend(self.hooks.review(&council));
         council.warnings = (!warnings.is_empty()).then_some(warnings);
         Ok(council)
     }

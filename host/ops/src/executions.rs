@@ -4,7 +4,8 @@ use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::runs::{Message, Rest, result_text};
-use mizzen_model::execution::ChainExecutionResult;
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
+use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{Cursor, RunFilter, RunPlace, RunRecord};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -60,6 +61,11 @@ impl Host {
             if let Some(result) = &record.result {
                 return parse(result);
             }
+            // Open, and nobody answers: its driver waits for the store, or is about to be replaced. The journal knows. It may
+            // grow while it is read; then this is tried again.
+            if let Ok(result) = self.recall(&record).await {
+                return Ok(result);
+            }
         }
         Err(Fault::Unavailable(format!("execution {id} is open and not driven at the moment")).into())
     }
@@ -110,7 +116,12 @@ impl Host {
     async fn shown(&self, record: RunRecord) -> Result<String, OpError> {
         match record.result {
             Some(result) => Ok(result),
-            None => self.execution(record.id).await.map(|result| result_text(&result)),
+            None => match self.execution(record.id).await {
+                Ok(result) => Ok(result_text(&result)),
+                // One run that nobody can drive must not hide the others: what its row says is shown.
+                Err(OpError::Fault(Fault::Unavailable(_))) => summary(&record),
+                Err(error) => Err(error),
+            },
         }
     }
 
@@ -148,6 +159,26 @@ impl Host {
             }
         }
     }
+}
+
+/// What is known of a run without its journal.
+fn summary(record: &RunRecord) -> Result<String, OpError> {
+    let status = ExecutionStatus::parse(&record.status)
+        .ok_or_else(|| Fault::Internal(format!("run {} has no status that is one", record.id)))?;
+    Ok(result_text(&ChainExecutionResult {
+        execution_id: record.id.into(),
+        council_id: record.council_id.into(),
+        chain_id: record.chain_id.into(),
+        status,
+        started_at: Timestamp::from_unix_ms(u64::try_from(record.started_at).unwrap_or(0)),
+        completed_at: None,
+        duration_ms: None,
+        steps: Vec::new(),
+        gates: Vec::new(),
+        rules: Vec::new(),
+        error: None,
+        escalation: None,
+    }))
 }
 
 fn parse(text: &str) -> Result<ChainExecutionResult, OpError> {

@@ -4,6 +4,7 @@ use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::entropy::{self, Entropy, SystemEntropy};
 use crate::error::Fault;
+use crate::hooks::Hooks;
 use crate::metrics::Metrics;
 use crate::plugin_set::PluginSet;
 use crate::prompts::Prompts;
@@ -28,6 +29,8 @@ pub struct Host {
     pub metrics: Metrics,
     /// Where `$ref:` prompts may come from.
     pub prompts: Prompts,
+    /// Where hooks may lead.
+    pub hooks: Hooks,
     plugins: OnceLock<Arc<PluginSet>>,
     /// What is being executed.
     pub runs: Runs,
@@ -53,6 +56,7 @@ impl Host {
             registry: Registry::default(),
             metrics: Metrics::default(),
             prompts: Prompts::default(),
+            hooks: Hooks::default(),
             plugins: OnceLock::new(),
             runs: Runs::default(),
             toolbox: OnceLock::new(),

@@ -19,6 +19,7 @@ pub(crate) use resolve::Planned;
 pub use seal::HostKey;
 
 use mizzen_model::execution::{Approval, ChainExecutionResult};
+use mizzen_store::AuditEntry;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,13 +58,13 @@ pub(crate) enum Message {
         escalation_id: String,
         decision: Approval,
         reason: String,
-        actor: String,
+        audit: AuditEntry,
         reply: oneshot::Sender<ChainExecutionResult>,
     },
     /// Stop.
     Cancel {
         reason: String,
-        actor: String,
+        audit: AuditEntry,
         reply: oneshot::Sender<ChainExecutionResult>,
     },
 }

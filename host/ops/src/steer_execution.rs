@@ -26,13 +26,13 @@ impl Host {
         if is_answered(&before) {
             return Ok(before);
         }
-        self.record_steering(caller, "decide_execution", id).await?;
+        let audit = self.audit(caller, "decide_execution", id.to_string());
         let result = self
             .tell(id, |reply| Message::Decide {
                 escalation_id: request.escalation_id.clone(),
                 decision: request.decision,
                 reason: request.reason.clone(),
-                actor: caller.actor().to_owned(),
+                audit,
                 reply,
             })
             .await?;
@@ -42,34 +42,18 @@ impl Host {
     }
 
     /// Ends a run. Ending it twice is ending it once; a run that ended otherwise cannot be cancelled.
+    ///
+    /// Nothing is read or written before the run's driver is told: what a person wants to stop is stopped first.
     pub async fn cancel_execution(&self, caller: &Caller, id: Uuid) -> Result<ChainExecutionResult, OpError> {
-        let before = self.execution(id).await?;
-        if before.status == ExecutionStatus::Cancelled {
-            return Ok(before);
-        }
-        if !before.status.is_final() {
-            self.record_steering(caller, "cancel_execution", id).await?;
-            let reason = format!("cancelled by {}", caller.actor());
-            let result = self
-                .tell(id, |reply| Message::Cancel {
-                    reason,
-                    actor: caller.actor().to_owned(),
-                    reply,
-                })
-                .await?;
-            if result.status == ExecutionStatus::Cancelled {
-                return Ok(result);
-            }
-        }
-        let status = self.execution(id).await?.status;
-        Err(Refusal::ExecutionEnded { id, status }.into())
-    }
-
-    async fn record_steering(&self, caller: &Caller, action: &str, id: Uuid) -> Result<(), OpError> {
-        self.store
-            .record_audit(self.audit(caller, action, id.to_string()))
+        let audit = self.audit(caller, "cancel_execution", id.to_string());
+        let reason = format!("cancelled by {}", caller.actor());
+        let result = self
+            .tell(id, |reply| Message::Cancel { reason, audit, reply })
             .await?;
-        Ok(())
+        match result.status {
+            ExecutionStatus::Cancelled => Ok(result),
+            status => Err(Refusal::ExecutionEnded { id, status }.into()),
+        }
     }
 
     /// Sends a message to a run's driver; the answer is what is durable after it. A run that ends meanwhile answers itself.
@@ -78,14 +62,13 @@ impl Host {
         id: Uuid,
         message: impl FnOnce(oneshot::Sender<ChainExecutionResult>) -> Message,
     ) -> Result<ChainExecutionResult, OpError> {
-        let Some(live) = self.runs.find(id) else {
-            return self.execution(id).await;
-        };
-        let (reply, answer) = oneshot::channel();
-        if live.inbox.send(message(reply)).await.is_ok()
-            && let Ok(result) = answer.await
-        {
-            return Ok(result);
+        if let Some(live) = self.runs.find(id) {
+            let (reply, answer) = oneshot::channel();
+            if live.inbox.send(message(reply)).await.is_ok()
+                && let Ok(result) = answer.await
+            {
+                return Ok(result);
+            }
         }
         let result = self.execution(id).await?;
         if result.status.is_final() {

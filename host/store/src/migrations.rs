@@ -25,6 +25,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "executions",
         sql: include_str!("../migrations/0002_executions.sql"),
     },
+    Migration {
+        number: 3,
+        name: "deliveries",
+        sql: include_str!("../migrations/0003_deliveries.sql"),
+    },
 ];
 
 /// The number of the newest migration that this build knows.

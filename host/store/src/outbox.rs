@@ -3,7 +3,7 @@
 use crate::error::{Never, StoreError};
 use crate::sprites::id as id_column;
 use crate::store::Store;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ToSql, params};
 use uuid::Uuid;
 
 /// A hook to deliver.
@@ -13,6 +13,8 @@ pub struct NewDelivery {
     pub rule_id: String,
     /// Where to, as the rule writes it.
     pub hook: String,
+    /// What stands there: deliveries with the same destination wait for each other, others do not.
+    pub destination: String,
     /// What to send, JSON.
     pub payload: String,
     /// When to begin, in milliseconds since 1970.
@@ -52,6 +54,8 @@ pub struct Delivery {
     pub rule_id: String,
     /// Where to.
     pub hook: String,
+    /// What stands there.
+    pub destination: String,
     /// What to send.
     pub payload: String,
     /// `pending`, `delivered` or `failed`.
@@ -66,21 +70,23 @@ pub(crate) fn put(connection: &Connection, run: &str, deliveries: &[NewDelivery]
     for delivery in deliveries {
         connection
             .prepare_cached(
-                "INSERT INTO outbox (run_id, rule_id, hook, payload, state, attempts, due_at)
-                 VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5)",
+                "INSERT INTO outbox (run_id, rule_id, hook, payload, state, attempts, due_at, destination)
+                 VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5, ?6)",
             )?
             .execute(params![
                 run,
                 delivery.rule_id,
                 delivery.hook,
                 delivery.payload,
-                delivery.due_at
+                delivery.due_at,
+                delivery.destination
             ])?;
     }
     Ok(())
 }
 
-const SELECT: &str = "SELECT seq, run_id, rule_id, hook, payload, state, attempts, last_error FROM outbox";
+const SELECT: &str =
+    "SELECT seq, run_id, rule_id, hook, payload, state, attempts, last_error, destination FROM outbox";
 
 fn delivery(row: &rusqlite::Row<'_>) -> rusqlite::Result<Delivery> {
     Ok(Delivery {
@@ -92,18 +98,30 @@ fn delivery(row: &rusqlite::Row<'_>) -> rusqlite::Result<Delivery> {
         state: row.get(5)?,
         attempts: row.get(6)?,
         last_error: row.get(7)?,
+        destination: row.get(8)?,
     })
 }
 
 impl Store {
-    /// Hooks that are due, oldest first.
-    pub async fn due_deliveries(&self, now: i64, limit: usize) -> Result<Vec<Delivery>, StoreError> {
+    /// Hooks that are due, oldest first; none for the destinations that are passed over.
+    pub async fn due_deliveries(
+        &self,
+        now: i64,
+        limit: usize,
+        passed_over: Vec<String>,
+    ) -> Result<Vec<Delivery>, StoreError> {
         self.read(move |connection| {
+            let places = vec!["?"; passed_over.len()].join(", ");
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut values: Vec<&dyn ToSql> = vec![&now];
+            values.extend(passed_over.iter().map(|name| name as &dyn ToSql));
+            values.push(&limit);
             connection
-                .prepare_cached(&format!(
-                    "{SELECT} WHERE state = 'pending' AND due_at <= ?1 ORDER BY due_at, seq LIMIT ?2"
+                .prepare(&format!(
+                    "{SELECT} WHERE state = 'pending' AND due_at <= ? AND destination NOT IN ({places})
+                     ORDER BY due_at, seq LIMIT ?"
                 ))?
-                .query_map(params![now, i64::try_from(limit).unwrap_or(i64::MAX)], delivery)?
+                .query_map(values.as_slice(), delivery)?
                 .collect()
         })
         .await

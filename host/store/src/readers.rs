@@ -1,6 +1,7 @@
 //! Connections that read, in parallel with each other and with the writer (WAL).
 
 use crate::error::StoreError;
+use crate::memory::Memory;
 use crate::open::open_reader;
 use rusqlite::Connection;
 use std::path::Path;
@@ -11,6 +12,8 @@ use tokio::sync::Semaphore;
 pub(crate) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
+    /// Where there are no threads and no disk.
+    memory: Option<Memory>,
 }
 
 impl Readers {
@@ -21,7 +24,17 @@ impl Readers {
         Ok(Self {
             idle: Arc::new(Mutex::new(connections)),
             permits: Arc::new(Semaphore::new(count)),
+            memory: None,
         })
+    }
+
+    /// Reads from memory; see [`Memory`].
+    pub(crate) fn in_memory(memory: Memory) -> Self {
+        Self {
+            idle: Arc::default(),
+            permits: Arc::new(Semaphore::new(0)),
+            memory: Some(memory),
+        }
     }
 
     /// Runs `work` on a free connection. The work goes on when the caller stops waiting, so a connection is never lost.
@@ -30,6 +43,9 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
+        if let Some(memory) = &self.memory {
+            return memory.read(work).await;
+        }
         let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await

@@ -2,6 +2,7 @@
 
 use crate::error::{Never, Stop, StoreError, WriteError};
 use crate::folder;
+use crate::memory::Memory;
 use crate::readers::Readers;
 use crate::stats::Stats;
 use crate::writer::Writer;
@@ -50,6 +51,10 @@ impl Store {
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         self.inner.readers.run(work).await
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.inner.writer.memory()
     }
 
     /// The database file.

@@ -9,6 +9,7 @@
 
 use crate::error::{Severity, Stop, StoreError, WriteError, is_refused_write, severity};
 use crate::folder;
+use crate::memory::Memory;
 use crate::stats::Stats;
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
     poisoned: watch::Receiver<bool>,
     full: Arc<AtomicBool>,
+    /// Where there is no thread and no disk.
+    memory: Option<Memory>,
 }
 
 enum Message {
@@ -109,7 +112,22 @@ impl Writer {
             queue,
             poisoned,
             full,
+            memory: None,
         })
+    }
+
+    /// Writes into memory; see [`Memory`].
+    pub(crate) fn in_memory(memory: Memory) -> Self {
+        Self {
+            queue: mpsc::channel(1).0,
+            poisoned: watch::channel(false).1,
+            full: Arc::default(),
+            memory: Some(memory),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
     }
 
     pub(crate) async fn run<T, R, F>(&self, work: F) -> Result<T, WriteError<R>>
@@ -118,6 +136,9 @@ impl Writer {
         R: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Stop<R>> + Send + 'static,
     {
+        if let Some(memory) = &self.memory {
+            return memory.write(work).await;
+        }
         let (reply, answer) = oneshot::channel();
         let job = Pending {
             work: Some(work),

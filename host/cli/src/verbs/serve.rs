@@ -85,6 +85,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
     let mut host = Host::new(store.clone());
     host.prompts = settings.prompts();
+    host.hooks = settings.hooks()?;
     let host = Arc::new(host);
     if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
         bail!(

@@ -11,7 +11,7 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf) {
     PACKAGES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("plugins");
-        for plugin in ["plugins/text", "tests/guests/spins"] {
+        for plugin in ["plugins/text", "tests/guests/spins", "tests/guests/does-as-told"] {
             let built = mizzen()
                 .args(["plugin", "build"])
                 .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(plugin))
@@ -34,10 +34,19 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf) {
 
 /// Starts a server that has the plugins.
 pub(crate) fn serve(data: &Path) -> Served {
+    serve_with(data, "", |command| command)
+}
+
+/// Starts one with more sections in its configuration, in a changed environment.
+pub(crate) fn serve_with(
+    data: &Path,
+    sections: &str,
+    change: impl FnOnce(&mut std::process::Command) -> &mut std::process::Command,
+) -> Served {
     let (folder, plugins) = packages();
     let config = data.parent().unwrap().join("host.toml");
     let text = format!(
-        "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n",
+        "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n{sections}",
         plugins.to_str().unwrap()
     );
     std::fs::write(&config, text).unwrap();
@@ -50,7 +59,7 @@ pub(crate) fn serve(data: &Path) -> Served {
             "--home",
             home.to_str().unwrap(),
         ],
-        |command| command,
+        change,
     )
 }
 
@@ -70,7 +79,7 @@ pub(crate) struct Council {
     pub(crate) chains: Vec<(String, String)>,
 }
 
-fn register(server: &Served, name: &str, capabilities: Value, protected: bool) -> String {
+pub(crate) fn register(server: &Served, name: &str, capabilities: Value, protected: bool) -> String {
     let sprite = json!({
         "name": name, "version": "1.0.0", "capabilities": capabilities, "system_prompt": "Be brief.", "protected": protected,
         "metadata": {
@@ -81,7 +90,7 @@ fn register(server: &Served, name: &str, capabilities: Value, protected: bool) -
     made["id"].as_str().unwrap().to_owned()
 }
 
-fn capability(name: &str, tool: Option<&str>) -> Value {
+pub(crate) fn capability(name: &str, tool: Option<&str>) -> Value {
     let mut value = json!({"name": name, "description": "A capability.", "parameters": {"type": "object"}});
     if let Some(tool) = tool {
         value["tool"] = json!(tool);

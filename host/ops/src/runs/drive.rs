@@ -11,13 +11,15 @@ use super::perform::{self, Work};
 use super::resolve::{Planned, StepCall};
 use super::seal::Seal;
 use super::{Live, Message, Progress, Rest};
+use crate::hooks;
 use crate::host::Host;
 use crate::metrics::Family;
 use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{Command, Event, Run, Start};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
-use mizzen_store::{NewDelivery, NewRun, RunStep, Sealed, StoreError, WriteError};
+use mizzen_model::rule::Hook;
+use mizzen_store::{AuditEntry, NewDelivery, NewRun, RunStep, Sealed, StoreError, WriteError};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -218,17 +220,19 @@ impl Driver {
         };
         self.publish();
         let commands = std::mem::take(&mut self.commands);
+        self.wake_deliveries(&commands);
         let mut call = self.perform(commands);
         if let Some((event, at_ms)) = self.first.take() {
-            match self.apply(event, Map::new(), at_ms).await {
+            match self.apply(event, None, at_ms).await {
                 Ok(Some(commands)) => call = self.perform(commands),
                 Ok(None) => {}
                 Err(Stopped) => return,
             }
         }
         while !self.run.result().status.is_final() {
-            let (event, about, reply) = self.next(&mut call).await;
+            let (event, steered) = self.next(&mut call).await;
             let Some(event) = event else { continue };
+            let (audit, reply) = steered.unzip();
             if matches!(event, Event::CallEnded { .. } | Event::GateAnswered { .. }) {
                 call = None;
             }
@@ -237,7 +241,7 @@ impl Driver {
                 call = None;
             }
             let now_ms = self.clock.now_ms();
-            match self.apply(event, about, now_ms).await {
+            match self.apply(event, audit, now_ms).await {
                 Ok(Some(commands)) => {
                     if commands.contains(&Command::StopCalls) {
                         call = None;
@@ -254,14 +258,7 @@ impl Driver {
     }
 
     /// Waits for the next thing that happens.
-    async fn next(
-        &mut self,
-        call: &mut Option<Call>,
-    ) -> (
-        Option<Event>,
-        Map<String, Value>,
-        Option<oneshot::Sender<ChainExecutionResult>>,
-    ) {
+    async fn next(&mut self, call: &mut Option<Call>) -> (Option<Event>, Option<Steered>) {
         let wake = self.run.wake_at_ms().map(|at| {
             let left = Duration::from_millis(at.saturating_sub(self.clock.now_ms()));
             tokio::time::sleep(left.min(LONGEST_SLEEP))
@@ -283,17 +280,17 @@ impl Driver {
             message = self.inbox.recv() => match message {
                 Some(Message::Show(reply)) => {
                     let _ = reply.send(self.run.result().clone());
-                    (None, Map::new(), None)
+                    (None, None)
                 }
-                Some(Message::Decide { escalation_id, decision, reason, actor, reply }) => {
-                    (Some(Event::Decided { escalation_id, decision, reason }), by(&actor), Some(reply))
+                Some(Message::Decide { escalation_id, decision, reason, audit, reply }) => {
+                    (Some(Event::Decided { escalation_id, decision, reason }), Some((audit, reply)))
                 }
-                Some(Message::Cancel { reason, actor, reply }) => (Some(Event::Cancel { reason }), by(&actor), Some(reply)),
+                Some(Message::Cancel { reason, audit, reply }) => (Some(Event::Cancel { reason }), Some((audit, reply))),
                 // The sender is kept with the open runs for as long as this task runs.
                 None => std::future::pending().await,
             },
-            event = ended => (Some(event), Map::new(), None),
-            () = woken => (Some(Event::Tick), Map::new(), None),
+            event = ended => (Some(event), None),
+            () = woken => (Some(Event::Tick), None),
         }
     }
 
@@ -301,7 +298,7 @@ impl Driver {
     async fn apply(
         &mut self,
         event: Event,
-        about: Map<String, Value>,
+        audit: Option<AuditEntry>,
         now_ms: u64,
     ) -> Result<Option<Vec<Command>>, Stopped> {
         let mut body = entry::body(&event);
@@ -309,11 +306,14 @@ impl Driver {
         if commands.is_empty() {
             return Ok(None);
         }
-        body.extend(about);
+        if let Some(audit) = &audit {
+            body.insert("actor".to_owned(), audit.actor.clone().into());
+        }
         let next_seq = self.journal.next_seq;
         let step = self.transition(body, &commands, now_ms);
-        self.commit(next_seq, step).await?;
+        self.commit(next_seq, step, audit).await?;
         self.publish();
+        self.wake_deliveries(&commands);
         Ok(Some(commands))
     }
 
@@ -330,7 +330,7 @@ impl Driver {
         let deliveries = commands
             .iter()
             .filter_map(|command| match command {
-                Command::Notify { rule_id, hook } => Some(self.delivery(rule_id, &hook.to_string(), now_ms)),
+                Command::Notify { rule_id, hook } => Some(self.delivery(rule_id, hook, now_ms)),
                 _ => None,
             })
             .collect();
@@ -365,12 +365,13 @@ impl Driver {
         format!("{}/{order}/0", self.id)
     }
 
-    fn delivery(&self, rule_id: &str, hook: &str, now_ms: u64) -> NewDelivery {
+    fn delivery(&self, rule_id: &str, hook: &Hook, now_ms: u64) -> NewDelivery {
         let result = self.run.result();
         let rule = result.rules.iter().find(|rule| rule.rule_id == rule_id);
         NewDelivery {
             rule_id: rule_id.to_owned(),
-            hook: hook.to_owned(),
+            hook: hook.to_string(),
+            destination: hooks::destination(hook),
             payload: json!({
                 "execution_id": self.id.to_string(), "council_id": result.council_id.to_string(),
                 "chain_id": result.chain_id.to_string(), "rule": rule, "status": result.status,
@@ -401,13 +402,24 @@ impl Driver {
     }
 
     /// Writes a transition. A store without room is asked again until it has some: the run waits, and nothing is lost.
-    async fn commit(&self, next_seq: u64, step: RunStep) -> Result<(), Stopped> {
+    async fn commit(
+        &mut self,
+        next_seq: u64,
+        step: RunStep,
+        audit: Option<AuditEntry>,
+    ) -> Result<(), Stopped> {
         let id = self.id.uuid();
         loop {
-            match self.host.store.append_run(id, next_seq, step.clone(), None).await {
+            let written = self
+                .host
+                .store
+                .append_run(id, next_seq, step.clone(), audit.clone());
+            match written.await {
                 Ok(()) => return Ok(()),
                 Err(WriteError::Store(error @ (StoreError::Full { .. } | StoreError::Busy))) => {
                     tracing::warn!(execution = %self.id, %error, "a run waits for the store");
+                    // What it has become is not durable, so nobody may hear of it: whoever asks reads the journal.
+                    while self.inbox.try_recv().is_ok() {}
                     tokio::time::sleep(STORE_RETRY).await;
                 }
                 Err(error) => {
@@ -430,7 +442,15 @@ impl Driver {
             _ => Rest::Moving,
         };
         self.progress.send_replace(Progress { rest });
-        self.host.wake_deliveries();
+    }
+
+    fn wake_deliveries(&self, commands: &[Command]) {
+        if commands
+            .iter()
+            .any(|command| matches!(command, Command::Notify { .. }))
+        {
+            self.host.wake_deliveries();
+        }
     }
 
     fn count(&self) {
@@ -515,9 +535,8 @@ pub(crate) fn result_text(result: &ChainExecutionResult) -> String {
     serde_json::to_string(result).unwrap_or_default()
 }
 
-fn by(actor: &str) -> Map<String, Value> {
-    Map::from_iter([("actor".to_owned(), actor.into())])
-}
+/// Who steered a run, and who waits for what came of it.
+type Steered = (AuditEntry, oneshot::Sender<ChainExecutionResult>);
 
 /// The driver must not go on: the store cannot be written, or somebody else owns the run.
 struct Stopped;

@@ -5,6 +5,7 @@ use super::entry::{self, Journal, What};
 use crate::error::{Fault, OpError};
 use crate::host::Host;
 use mizzen_engine::run::{Run, Start};
+use mizzen_model::execution::ChainExecutionResult;
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::journal::Link;
 use mizzen_store::{RunEvent, RunRecord};
@@ -59,6 +60,11 @@ impl Host {
             examined.push((record.id, state));
         }
         Ok(examined)
+    }
+
+    /// How far an open run has come, as its journal tells.
+    pub(crate) async fn recall(&self, record: &RunRecord) -> Result<ChainExecutionResult, OpError> {
+        Ok(self.made_again(record).await?.0.result().clone())
     }
 
     async fn resume(self: &Arc<Self>, record: RunRecord) -> Result<(), OpError> {

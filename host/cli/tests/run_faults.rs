@@ -1,0 +1,250 @@
+//! Runs when something outside of them fails: readers, callers, the disk, the store. Each ends as the documents say.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/council.rs"]
+#[allow(dead_code)]
+mod council;
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+#[path = "support/puppet.rs"]
+#[allow(dead_code)]
+mod puppet;
+#[path = "support/shim.rs"]
+mod shim;
+
+use council::{serve, serve_with};
+use http::{Served, mizzen, read_answer};
+use puppet::{Puppet, ended, shown, until};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::Duration;
+
+fn request(server: &Served, head: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let text = format!(
+        "{head} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    stream.write_all(text.as_bytes()).unwrap();
+    stream
+}
+
+fn running(server: &Served) -> Vec<Value> {
+    let page = server
+        .call("GET", "/v1/executions?status=running")
+        .expect(200, "");
+    page["executions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_slow_consumer_of_events_holds_nobody_up_and_misses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(&folder.path().join("data"));
+    let puppet = Puppet::plain(&server);
+    // More than a socket holds: the stream stands still until somebody reads.
+    let order = "x".repeat(900_000);
+    let id = puppet.start(&server, "gated", json!({"order": order}));
+    let slow: Vec<TcpStream> = (0..3)
+        .map(|_| request(&server, &format!("GET /v1/executions/{id}/events"), ""))
+        .collect();
+    assert_eq!(ended(&server, &id)["status"], "completed");
+    assert_eq!(
+        puppet.execute(&server, "act", json!({})).expect(200, "")["status"],
+        "completed"
+    );
+    for mut stream in slow {
+        let text = String::from_utf8(read_answer(&mut stream, "GET").unwrap().body).unwrap();
+        let ids: Vec<u64> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("id: ")?.parse().ok())
+            .collect();
+        assert!(ids.len() >= 2, "{ids:?}");
+        assert_eq!(ids, (1..=u64::try_from(ids.len()).unwrap()).collect::<Vec<_>>());
+        assert!(text.contains("\"status\":\"completed\""));
+    }
+}
+
+#[test]
+fn a_caller_that_goes_away_does_not_take_its_run_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(&folder.path().join("data"));
+    let puppet = Puppet::plain(&server);
+    let body = puppet.request("short", json!({"act": "wait"})).to_string();
+    let caller = request(&server, "POST /v1/chains/execute", &body);
+    // Durable, and in its step, before the caller leaves; on a slow machine it may have ended already.
+    let id = until("the run is there", || {
+        let page = server.call("GET", "/v1/executions").expect(200, "");
+        Some(page["executions"][0]["execution_id"].as_str()?.to_owned())
+    });
+    let reader = request(&server, &format!("GET /v1/executions/{id}/events"), "");
+    drop((caller, reader));
+    let result = ended(&server, &id);
+    assert_eq!(
+        (&result["status"], &result["error"]["code"]),
+        (&json!("failed"), &json!("TIMEOUT"))
+    );
+    assert_eq!(running(&server), Vec::<Value>::new());
+}
+
+#[test]
+fn a_run_waits_while_the_disk_is_full_and_goes_on_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(&folder.path().join("data"));
+    let pid = server.child.id().to_string();
+    let limit = |bytes: &str| {
+        Command::new("prlimit")
+            .args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")])
+            .status()
+    };
+    if !limit("unlimited").is_ok_and(|status| status.success()) {
+        eprintln!("prlimit is not installed: the test of a full disk needs it");
+        return;
+    }
+    let puppet = Puppet::plain(&server);
+    let id = puppet.start(&server, "act", json!({"act": "wait"}));
+    until("the step runs", || {
+        (shown(&server, &id)["steps"][0]["status"] == "running").then_some(())
+    });
+    limit("1").unwrap();
+    // A person stops it: the guest is gone, but that cannot be written down yet.
+    let address = server.address.clone();
+    let path = format!("POST /v1/executions/{id}/cancel");
+    let mut cancelling = request(&server, &path, "");
+    let refused = puppet.execute(&server, "act", json!({}));
+    refused.expect(507, "STORAGE_FULL");
+    // What is not durable is not told.
+    assert_eq!(shown(&server, &id)["status"], "running");
+    limit("unlimited").unwrap();
+    let answer = read_answer(&mut cancelling, "POST").unwrap();
+    assert_eq!(answer.expect(200, "")["status"], "cancelled");
+    assert_eq!(ended(&server, &id)["status"], "cancelled");
+    assert_eq!(
+        puppet.execute(&server, "act", json!({})).expect(200, "")["status"],
+        "completed"
+    );
+    assert_eq!(server.address, address);
+}
+
+#[test]
+fn a_poisoned_store_ends_the_process_and_the_next_start_takes_its_runs_up() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(
+        shim::build(folder.path()),
+        "a C compiler, which SQLite needs as well"
+    );
+    let data = folder.path().join("data");
+    let trigger = folder.path().join("fail");
+    let mut server = serve_with(&data, "", |command| {
+        command
+            .env("LD_PRELOAD", folder.path().join("shim.so"))
+            .env("FAIL_SYNC_WHILE", &trigger)
+    });
+    let puppet = Puppet::plain(&server);
+    let id = puppet.start(&server, "act", json!({"act": "wait"}));
+    let asked = request(
+        &server,
+        "POST /v1/chains/execute",
+        &puppet.request("act", json!({"act": "wait"})).to_string(),
+    );
+    until("both run", || (running(&server).len() == 2).then_some(()));
+    std::fs::write(&trigger, "").unwrap();
+    let mut cancel = request(&server, &format!("POST /v1/executions/{id}/cancel"), "");
+    // Nobody knows whether the end is on disk: neither a success nor a refusal may be said.
+    if let Ok(answer) = read_answer(&mut cancel, "POST") {
+        assert_eq!(answer.status, 503, "{}", answer.text());
+    }
+    // A caller that waits would be waited for.
+    drop(asked);
+    let status = server.child.wait().unwrap();
+    assert_eq!(status.code(), Some(3), "{status}");
+    std::fs::remove_file(&trigger).unwrap();
+    let server = serve(&data);
+    // The second one was never touched: it is called again. The first is cancelled, or runs as if nobody had asked.
+    until("the runs are driven", || {
+        let page = server.call("GET", "/v1/executions").expect(200, "");
+        let open = page["executions"].as_array()?.clone();
+        (open.len() == 2
+            && open
+                .iter()
+                .all(|run| run["status"] == "running" || run["status"] == "cancelled"))
+        .then_some(())
+    });
+    for run in running(&server) {
+        let path = format!("/v1/executions/{}/cancel", run["execution_id"].as_str().unwrap());
+        server.send("POST", &path, &[], b"").expect(200, "");
+    }
+    assert_eq!(ended(&server, &id)["status"], "cancelled");
+}
+
+#[test]
+fn an_open_run_that_nobody_can_drive_is_found_by_the_doctor_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = serve(&data);
+    let puppet = Puppet::plain(&server);
+    let healthy = puppet.start(&server, "act", json!({"act": "wait"}));
+    let damaged = puppet.start(&server, "act", json!({"act": "wait"}));
+    until("both run", || (running(&server).len() == 2).then_some(()));
+    let stuck = |server: &Served| {
+        let metrics = server.call("GET", "/metrics").text();
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("mizzen_runs_stuck "));
+        line.unwrap().to_owned()
+    };
+    let doctor = || {
+        let output = mizzen()
+            .args(["doctor", "--json", "--data"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report)
+    };
+    assert_eq!(stuck(&server), "0");
+    let (code, report) = doctor();
+    assert_eq!((code, &report["problems"]), (Some(0), &json!([])));
+    let states: Vec<&Value> = report["open"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["state"])
+        .collect();
+    assert_eq!(states, ["is runnable", "is runnable"]);
+    server.kill();
+    let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    let changed = database.execute(
+        "UPDATE run_events SET bytes = replace(bytes, '\"started\"', '\"begun\"')
+         WHERE run = (SELECT seq FROM runs WHERE id = ?1)",
+        [&damaged],
+    );
+    assert_eq!(changed.unwrap(), 1);
+    drop(database);
+    let (code, report) = doctor();
+    assert_eq!(code, Some(1));
+    let problem = report["problems"][0].as_str().unwrap();
+    assert!(
+        problem.contains(&damaged) && problem.contains("changed"),
+        "{problem}"
+    );
+    assert_eq!(report["open"][0]["execution_id"], json!(healthy));
+    // The host starts all the same: one damaged run does not take the others along.
+    let server = serve(&data);
+    assert_eq!(stuck(&server), "1");
+    assert_eq!(running(&server).len(), 2, "the list has both");
+    assert_eq!(shown(&server, &healthy)["status"], "running");
+    server
+        .call("GET", &format!("/v1/executions/{damaged}"))
+        .expect(503, "UNAVAILABLE");
+}
