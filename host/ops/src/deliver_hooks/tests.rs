@@ -91,10 +91,13 @@ impl Bench {
     }
 }
 
+/// The host, the headers and the body of a request.
+type Requested = (String, Vec<(String, String)>, String);
+
 /// Answers by the host's name: `dead` never does, `ok` does, `broken` answers 500.
 #[derive(Default)]
 struct Endpoints {
-    requests: Mutex<Vec<(String, Vec<(String, String)>, String)>>,
+    requests: Mutex<Vec<Requested>>,
 }
 
 impl Http for Endpoints {
