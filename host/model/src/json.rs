@@ -25,6 +25,7 @@ mod serde_value;
 mod tape;
 mod value;
 mod walk;
+mod within;
 mod write;
 
 pub(crate) use build::Builder;

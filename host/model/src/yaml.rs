@@ -25,6 +25,7 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
         anchors: HashMap::new(),
         last_end: 0,
         documents: 0,
+        repeated: 0,
         limits,
     };
     for event in Parser::new_from_str(source) {
@@ -85,6 +86,8 @@ struct Reader<'s> {
     anchors: HashMap<usize, Anchor>,
     last_end: usize,
     documents: usize,
+    /// Bytes of text that aliases stand for: whoever copies the values out copies these too.
+    repeated: usize,
     limits: Limits,
 }
 
@@ -285,6 +288,14 @@ impl Reader<'_> {
                 self.check_depth(self.open.len() + ends.len() + 1, place)?;
                 ends.push(entry.b);
                 entry.b += shift;
+            }
+            if matches!(entry.kind, Kind::TextDecoded | Kind::IntDecoded) {
+                self.repeated += (entry.b - entry.a) as usize;
+                if self.repeated > self.limits.bytes {
+                    let message =
+                        "the aliases stand for more text than is allowed: write less or raise the limit";
+                    return Err(failure(ParseCode::TooLarge, message, place.start, place.end));
+                }
             }
             self.push(entry)?;
         }

@@ -147,10 +147,89 @@ fn rules_that_cannot_fire_or_do_nothing_are_noticed() {
     check("(severity ?s", state, &["when_unparsable /rules/0/when"]);
     check("severity)", state, &["when_unparsable /rules/0/when"]);
     check("(severity \\\"open)", state, &["when_unparsable /rules/0/when"]);
-    check("(severity \\\")\\\") ; comment (", state, &[]);
+    check("(severity ?s) ; comment (", state, &[]);
     assert_eq!(rule_warnings("", "", ""), ["rule_without_effect /rules/0"]);
     let assert_then_match = r#"{"kind":"assert","fact":"colour"}"#;
     assert!(rule_warnings("(colour red)", assert_then_match, state).is_empty());
+}
+
+/// What a condition's warning underlines, says and suggests.
+fn condition_warning(when: &str) -> (String, String, String) {
+    let text = format!(
+        r#"{{"ir_version":"1.0.0","id":"g","nodes":[{NODE}],"rules":[{{"id":"r","when":"{when}","then":[{{"kind":"halt"}}]}}],"state_schema":{{"severity":"int","note":"str","ok":"bool"}}}}"#
+    );
+    let inspection = inspect(&text, Options::default());
+    assert_eq!(inspection.errors, [], "{text}");
+    let [warning] = inspection.warnings.as_slice() else {
+        return (String::new(), String::new(), String::new());
+    };
+    let span = warning.span.unwrap();
+    (
+        text[span.start..span.end].to_owned(),
+        warning.message.clone(),
+        warning.hint.to_string(),
+    )
+}
+
+#[test]
+fn a_condition_that_does_not_parse_is_underlined_inside_its_string() {
+    let check = |when: &str, underlined: &str, message: &str, hint: &str| {
+        let warning = condition_warning(when);
+        assert_eq!(warning.0, underlined, "{warning:?}");
+        assert!(warning.1.contains(message), "{warning:?}");
+        assert!(warning.2.contains(hint), "{warning:?}");
+    };
+    check(
+        "(severity >= 4)",
+        "(severity >= 4)",
+        "`>=` does not stand between operands",
+        "(severity ?v&:(>= ?v 4))",
+    );
+    // Behind escapes the place is still exact.
+    check(
+        r#"(note \"\u00e9\") (severity < 3)"#,
+        "(severity < 3)",
+        "`<` does not stand",
+        "(severity ?v&:(< ?v 3))",
+    );
+    check("(severity ?s))", ")", "closes nothing", "(severity ?s");
+    check("(severity ?s) (", "(", "never closed", "(severity ?s");
+    check("(severity ?s) => (halt)", "=>", "no right-hand side", "`then`");
+    check(r"(severity ?s)\n(note ?n", "(note ?n", "never closed", "");
+}
+
+#[test]
+fn a_condition_that_can_never_hold_is_noticed_where_that_can_be_told() {
+    let check = |when: &str, expected: Option<(&str, &str)>| {
+        let (_, message, hint) = condition_warning(when);
+        match expected {
+            None => assert_eq!(message, "", "{when}"),
+            Some((reason, advice)) => {
+                assert!(message.contains(reason), "{when}: {message}");
+                assert!(hint.contains(advice), "{when}: {hint}");
+            }
+        }
+    };
+    check("(severity 4)", None);
+    check(r#"(note \"x\")"#, None);
+    check("(ok TRUE)", None);
+    check("(severity $?)", None);
+    check(
+        "(sevrity 4)",
+        Some(("called \"sevrity\"", "did you mean `severity`?")),
+    );
+    check("(severity 1 2)", Some(("has one value", "(severity ?value)")));
+    check("(severity)", Some(("has one value", "(severity ?value)")));
+    check(r#"(severity \"high\")"#, Some(("is of type int", "a number")));
+    check("(note hello)", Some(("is of type str", "(note \"hello\")")));
+    check("(note 4)", Some(("is of type str", "(note \"4\")")));
+    check("(ok true)", Some(("is of type bool", "(ok TRUE)")));
+    // One alternative is enough; both impossible is never.
+    check("(or (severity 4) (colour red))", None);
+    check("(or (severity high) (colour red))", Some(("is of type int", "")));
+    check("(not (colour red))", None);
+    check("(tool-call ?x)", None);
+    check("{severity: 4, note: hello}", None);
 }
 
 #[test]

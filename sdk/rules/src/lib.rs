@@ -46,4 +46,4 @@ pub use program::Program;
 pub use session::Session;
 pub use template::{Slot, SlotType, Template};
 pub use value::Value;
-pub use when::{Match, When, WhenOutcome};
+pub use when::{Match, Need, When, WhenOutcome};

@@ -161,6 +161,17 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
     Ok((pattern, join_tests))
 }
 
+impl Pattern {
+    /// For an ordered pattern: how many values the fact must have at least, whether it may have more, and the constants at their
+    /// places.
+    pub(crate) fn fields(&self) -> (usize, bool, Vec<Option<&Value>>) {
+        let items: Vec<&Item> = self.slots.iter().flat_map(|slot| &slot.items).collect();
+        let fixed = items.iter().filter(|item| !item.many).count();
+        let literals = items.iter().map(|item| item.literal.as_ref()).collect();
+        (fixed, fixed < items.len(), literals)
+    }
+}
+
 /// Fields that are all lists are meant as slots.
 fn is_slot(fields: &[Form]) -> bool {
     fields.iter().all(|field| field.list().is_some())

@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::error::{RuleError, RunError};
 use crate::fact::Fact;
+use crate::pattern::Pattern;
 use crate::program::Program;
 use crate::reader::{Form, TextLimits, read};
 use crate::rule::{self, Rule};
@@ -25,6 +26,31 @@ pub struct Match {
     pub facts: Vec<Fact>,
     /// The variables with names and their values.
     pub bindings: Vec<(String, Value)>,
+}
+
+/// A fact that a `when` asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Need<'w> {
+    /// Its name.
+    pub name: &'w str,
+    /// How many values it has at least.
+    pub values: usize,
+    /// Whether it may have more (`$?`).
+    pub or_more: bool,
+    /// The constant at each place, where there is one.
+    pub literals: Vec<Option<&'w Value>>,
+}
+
+impl<'w> Need<'w> {
+    fn of(pattern: &'w Pattern) -> Self {
+        let (values, or_more, literals) = pattern.fields();
+        Self {
+            name: &pattern.name,
+            values,
+            or_more,
+            literals,
+        }
+    }
 }
 
 /// The answer of a `when`.
@@ -85,6 +111,13 @@ impl When {
             branches,
         });
         Ok(Self { program })
+    }
+
+    /// The facts that must be there, one list for each alternative of its `or`s: when every list asks for a fact that there
+    /// cannot be, it never holds. What stands inside `not` and `exists` is not listed.
+    pub fn needs(&self) -> impl Iterator<Item = Vec<Need<'_>>> {
+        let branches = self.program.rules.iter().flat_map(|rule| &rule.branches);
+        branches.map(|branch| branch.group.patterns.iter().map(Need::of).collect())
     }
 
     /// Looks for all matches among the facts. `(initial-fact)` is always one of them.

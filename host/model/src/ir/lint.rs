@@ -46,15 +46,27 @@ impl Notes<'_> {
         message: String,
         hint: impl Into<Cow<'static, str>>,
     ) {
+        self.note_at(code, path, message, hint, |node| node.span());
+    }
+
+    /// As `note`, for a piece of what the path leads to.
+    fn note_at(
+        &mut self,
+        code: &'static str,
+        path: &[Step],
+        message: String,
+        hint: impl Into<Cow<'static, str>>,
+        place: impl FnOnce(Node<'_>) -> Span,
+    ) {
         // Finding the place walks the source, so the limit also bounds that.
-        if self.warnings.len() >= self.limit {
+        if self.is_full() {
             return;
         }
         let pointer = path.iter().fold(String::new(), |text, step| match step {
             Step::Key(key) => format!("{text}/{key}"),
             Step::Index(index) => format!("{text}/{index}"),
         });
-        let span = self.root.and_then(|root| locate(root, path));
+        let span = self.root.and_then(|root| locate(root, path)).map(place);
         self.warnings.push(Warning {
             code,
             path: pointer,
@@ -63,9 +75,13 @@ impl Notes<'_> {
             span,
         });
     }
+
+    fn is_full(&self) -> bool {
+        self.warnings.len() >= self.limit
+    }
 }
 
-fn locate(root: Node<'_>, path: &[Step]) -> Option<Span> {
+fn locate<'t>(root: Node<'t>, path: &[Step]) -> Option<Node<'t>> {
     let mut node = root;
     for step in path {
         node = match (step, node.view()) {
@@ -74,5 +90,5 @@ fn locate(root: Node<'_>, path: &[Step]) -> Option<Span> {
             _ => return None,
         };
     }
-    Some(node.span())
+    Some(node)
 }

@@ -1,7 +1,8 @@
 //! How a record is declared once and gets its reader, writer and schema from that.
 //!
 //! `record!` takes the fields of a record as the seed's tables list them: name, type, and the default when there is one. A field
-//! without a default is required. Unknown keys are refused by every record.
+//! without a default is required; one marked `slug` is held to the stable-id grammar by the stage after this one. Unknown keys are
+//! refused by every record.
 
 mod fields;
 mod literal;
@@ -41,6 +42,38 @@ pub(crate) fn differs<T: PartialEq>(value: &T, default: &T) -> bool {
     value != default
 }
 
+/// The order of the fields by code point, found by the compiler.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "runs while compiling, where an index out of bounds is a compile error"
+)]
+pub(crate) const fn sorted<const N: usize>(fields: &[&str]) -> [usize; N] {
+    let mut order = [0; N];
+    let mut next = 0;
+    while next < N {
+        let mut at = next;
+        while at > 0 && is_before(fields[next].as_bytes(), fields[order[at - 1]].as_bytes()) {
+            order[at] = order[at - 1];
+            at -= 1;
+        }
+        order[at] = next;
+        next += 1;
+    }
+    order
+}
+
+#[allow(clippy::indexing_slicing, reason = "as for `sorted`")]
+const fn is_before(left: &[u8], right: &[u8]) -> bool {
+    let mut at = 0;
+    while at < left.len() && at < right.len() {
+        if left[at] != right[at] {
+            return left[at] < right[at];
+        }
+        at += 1;
+    }
+    left.len() < right.len()
+}
+
 /// Declares a record. `tagged "x"` adds the discriminator `kind`, which is always written.
 macro_rules! record {
     (
@@ -48,7 +81,7 @@ macro_rules! record {
         pub struct $name:ident $(tagged $tag:literal)? {
             $(
                 $(#[doc = $field_doc:literal])*
-                $field:ident $(as $wire:literal)? : $type:ty $(= $default:expr)?
+                $field:ident $(as $wire:literal)? $(slug $slug:path)? : $type:ty $(= $default:expr)?
             ),* $(,)?
         }
     ) => {
@@ -76,14 +109,15 @@ macro_rules! record {
                 $(let mut $field = None;)*
                 let mut unknown = Vec::new();
                 for member in members {
+                    let key = member.key_bytes();
                     $(
-                        if member.key == $crate::ir::record::record!(@wire $field $($wire)?) {
+                        if key == $crate::ir::record::record!(@wire $field $($wire)?).as_bytes() {
                             $field = Some(member);
                             continue;
                         }
                     )*
                     $(
-                        if $crate::ir::record::record!(@is_kind member.key $tag) {
+                        if key == $crate::ir::record::record!(@kind $tag).as_bytes() {
                             continue;
                         }
                     )?
@@ -92,7 +126,10 @@ macro_rules! record {
                 // Every field is read before the first failure is looked at, so that all errors are reported.
                 $(
                     let $field: Option<$type> = match $field {
-                        Some(member) => reader.member(member),
+                        Some(member) => {
+                            $(reader.slug(member, $slug);)?
+                            reader.member(member)
+                        }
                         None => $crate::ir::record::record!(
                             @absent reader, node, $crate::ir::record::record!(@wire $field $($wire)?) $(, $default)?
                         ),
@@ -120,16 +157,21 @@ macro_rules! record {
 
         impl $crate::ir::record::Emit for $name {
             fn emit(&self, out: &mut $crate::ir::record::Writer) {
-                let fields: &mut [Option<(&str, &dyn $crate::ir::record::Emit)>] = &mut [
-                    $(Some(("kind", &$tag as &dyn $crate::ir::record::Emit)),)?
+                const FIELDS: &[&str] = <$name as $crate::ir::record::Record>::FIELDS;
+                const SORTED: [usize; FIELDS.len()] = $crate::ir::record::sorted(FIELDS);
+                let fields: &[Option<(&str, &dyn $crate::ir::record::Emit)>] = &[
+                    $(Some((
+                        "\"kind\":",
+                        &$tag as &dyn $crate::ir::record::Emit,
+                    )),)?
                     $(
                         $crate::ir::record::record!(@present self.$field $(, $default)?).then_some((
-                            $crate::ir::record::record!(@wire $field $($wire)?),
+                            $crate::ir::record::record!(@prefix $field $($wire)?),
                             &self.$field as &dyn $crate::ir::record::Emit,
                         )),
                     )*
                 ];
-                out.record(fields);
+                out.record(fields, &SORTED);
             }
         }
     };
@@ -137,7 +179,8 @@ macro_rules! record {
     (@wire $field:ident) => { stringify!($field) };
     (@wire $field:ident $wire:literal) => { $wire };
     (@kind $tag:literal) => { "kind" };
-    (@is_kind $key:tt . $part:tt $tag:literal) => { $key.$part == "kind" };
+    (@prefix $field:ident) => { concat!("\"", stringify!($field), "\":") };
+    (@prefix $field:ident $wire:literal) => { concat!("\"", $wire, "\":") };
     (@absent $reader:ident, $node:ident, $wire:expr) => { $reader.missing($node, $wire) };
     (@absent $reader:ident, $node:ident, $wire:expr, $default:expr) => { Some($default) };
     (@default $type:ty) => { None };

@@ -48,26 +48,49 @@ pub fn validate_pack_id(id: &str) -> Result<(), SlugError> {
     check(id, "pack")
 }
 
-fn check(id: &str, kind: &'static str) -> Result<(), SlugError> {
-    let first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let later = |byte: u8| first(byte) || matches!(byte, b'_' | b'-' | b'.');
-    let bytes = id.as_bytes();
-    let (Some(head), true) = (bytes.first(), bytes.len() <= MAX) else {
-        return Err(match id.chars().count() {
-            0 => SlugError::Empty { kind },
-            length if length > MAX => SlugError::TooLong { kind, length },
-            // More bytes than characters: one of them is not ASCII.
-            _ => wrong_character(id, kind, later),
-        });
-    };
-    if !first(*head) || !bytes.iter().all(|byte| later(*byte)) {
-        return Err(if first(*head) {
-            wrong_character(id, kind, later)
-        } else {
-            wrong_character(id, kind, |_| false)
-        });
+/// Which bytes may stand in a slug: the letters and digits anywhere, the rest after the first.
+const ANYWHERE: u8 = 2;
+const LATER: u8 = 1;
+static PLACES: [u8; 256] = {
+    let mut places = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        if let Some(place) = places.as_mut_slice().split_at_mut(byte as usize).1.first_mut() {
+            *place = match byte {
+                b'a'..=b'z' | b'0'..=b'9' => ANYWHERE,
+                b'_' | b'-' | b'.' => LATER,
+                _ => 0,
+            };
+        }
+        if byte == u8::MAX {
+            break places;
+        }
+        byte += 1;
     }
-    Ok(())
+};
+
+fn place(byte: u8) -> u8 {
+    PLACES.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+fn check(id: &str, kind: &'static str) -> Result<(), SlugError> {
+    let bytes = id.as_bytes();
+    let stands = bytes.len() <= MAX
+        && bytes.first().is_some_and(|head| place(*head) == ANYWHERE)
+        && bytes.iter().all(|byte| place(*byte) != 0);
+    if stands { Ok(()) } else { Err(explain(id, kind)) }
+}
+
+#[cold]
+fn explain(id: &str, kind: &'static str) -> SlugError {
+    match id.chars().count() {
+        0 => SlugError::Empty { kind },
+        length if length > MAX => SlugError::TooLong { kind, length },
+        _ if id.bytes().next().is_some_and(|head| place(head) == ANYWHERE) => {
+            wrong_character(id, kind, |byte| place(byte) != 0)
+        }
+        _ => wrong_character(id, kind, |_| false),
+    }
 }
 
 fn wrong_character(id: &str, kind: &'static str, allowed: impl Fn(u8) -> bool) -> SlugError {

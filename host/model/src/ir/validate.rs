@@ -1,9 +1,8 @@
 //! The validator: JSON → structure → stable ids → version. The first stage with errors reports alone, with all of them.
 
-use super::error::{Stage, ValidationError, Warning, describe_text, shorten};
+use super::error::{Stage, ValidationError, Warning, shorten};
 use super::record::{Reader, Value};
 use super::records::IRDocument;
-use super::slug::{SlugError, validate_node_id, validate_pack_id, validate_rule_id};
 use super::{lint, version};
 use crate::json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
@@ -48,7 +47,7 @@ pub fn validate(text: &str) -> Vec<ValidationError> {
     let options = Options::default();
     match parse_lossy(text, options.json) {
         // Only the errors leave this function, so the document may be hollow.
-        Ok(tape) => check(&tape, Reader::for_errors(options.errors), options).errors,
+        Ok(tape) => check(&tape, Reader::for_errors(options.errors)).errors,
         Err(error) => vec![parse_failure(text, &error)],
     }
 }
@@ -71,7 +70,7 @@ pub fn inspect(text: &str, options: Options) -> Inspection {
 
 /// As [`inspect`], for a text that is already parsed (from JSON or YAML).
 pub fn inspect_tape(tape: &Tape<'_>, options: Options) -> Inspection {
-    let mut inspection = check(tape, Reader::new(options.errors), options);
+    let mut inspection = check(tape, Reader::new(options.errors));
     if let Some(document) = &inspection.document {
         inspection.warnings = lint::lint(document, Some(tape.root()), options.warnings);
     }
@@ -107,10 +106,10 @@ pub fn parse_failure(text: &str, error: &ParseError) -> ValidationError {
     }
 }
 
-fn check<'t>(tape: &'t Tape<'t>, mut reader: Reader<'t>, options: Options) -> Inspection {
+fn check<'t>(tape: &'t Tape<'t>, mut reader: Reader<'t>) -> Inspection {
     let root = tape.root();
     let document = IRDocument::read(root, &mut reader);
-    let (errors, dropped) = reader.finish();
+    let (errors, dropped) = reader.finish_with_ids();
     let Some(document) = document.filter(|_| errors.is_empty()) else {
         return Inspection {
             errors,
@@ -118,22 +117,7 @@ fn check<'t>(tape: &'t Tape<'t>, mut reader: Reader<'t>, options: Options) -> In
             ..Inspection::default()
         };
     };
-    // Ids and version come from the tape: the document may be hollow, and the tape knows the places.
-    let mut slugs = Slugs {
-        errors: Vec::new(),
-        limit: options.errors,
-        dropped: 0,
-    };
-    slugs.check(root, "nodes", validate_node_id);
-    slugs.check(root, "rules", validate_rule_id);
-    slugs.check(root, "governance", validate_pack_id);
-    if !slugs.errors.is_empty() {
-        return Inspection {
-            errors: slugs.errors,
-            dropped: slugs.dropped,
-            ..Inspection::default()
-        };
-    }
+    // From the tape: the document may be hollow, and the tape knows the place.
     let ir_version = member(root, "ir_version");
     if let Some(mut error) = version::check_version(ir_version.map(text_of).unwrap_or_default()) {
         error.span = ir_version.map(Node::span);
@@ -148,38 +132,6 @@ fn check<'t>(tape: &'t Tape<'t>, mut reader: Reader<'t>, options: Options) -> In
     }
 }
 
-struct Slugs {
-    errors: Vec<ValidationError>,
-    limit: usize,
-    dropped: usize,
-}
-
-impl Slugs {
-    fn check(&mut self, root: Node<'_>, section: &str, validate: fn(&str) -> Result<(), SlugError>) {
-        let Some(View::Array(items)) = member(root, section).map(Node::view) else {
-            return;
-        };
-        for (index, item) in items.enumerate() {
-            let Some(node) = member(item, "id") else { continue };
-            let id = text_of(node);
-            let Err(error) = validate(id) else { continue };
-            if self.errors.len() >= self.limit {
-                self.dropped += 1;
-                continue;
-            }
-            self.errors.push(ValidationError {
-                stage: Stage::Slug,
-                code: "slug_invalid",
-                path: format!("/{section}/{index}/id"),
-                expected: Cow::Borrowed("a slug matching ^[a-z0-9][a-z0-9_\\-.]{0,127}$"),
-                actual: Some(describe_text(id)),
-                hint: Cow::Owned(error.to_string()),
-                span: Some(node.span()),
-            });
-        }
-    }
-}
-
 fn text_of(node: Node<'_>) -> &str {
     node.as_str().unwrap_or_default()
 }
@@ -188,7 +140,7 @@ fn text_of(node: Node<'_>) -> &str {
 pub(crate) fn member<'t>(node: Node<'t>, key: &str) -> Option<Node<'t>> {
     match node.view() {
         View::Object(members) => members
-            .filter(|member| member.key == key)
+            .filter(|member| member.key_bytes() == key.as_bytes())
             .last()
             .map(|member| member.value),
         _ => None,

@@ -69,15 +69,21 @@ fn parse_with(source: &str, limits: Limits, surrogates: Surrogates) -> Result<Ta
         limits,
         surrogates,
         lossy: false,
+        fault: None,
     };
-    match parser.document() {
-        Ok(()) => Ok(Tape {
+    let ended = parser.document();
+    match (ended, parser.fault) {
+        (Ok(()), None) => Ok(Tape {
             source,
             decoded: parser.decoded,
             entries: parser.entries,
             lossy: parser.lossy,
         }),
-        Err(Fault { code, start, end }) => Err(failure(code, start.min(source.len()), end.min(source.len()))),
+        (_, Some(Fault { code, start, end })) => {
+            Err(failure(code, start.min(source.len()), end.min(source.len())))
+        }
+        // Whoever stops says why; a text nobody vouched for is refused all the same.
+        (Err(Stop), None) => Err(failure(ParseCode::UnexpectedCharacter, 0, source.len())),
     }
 }
 
@@ -99,6 +105,9 @@ pub(crate) fn check_size(length: usize, limits: Limits) -> Result<(), ParseError
     Ok(())
 }
 
+/// The parser has noted its fault and ends. The fault itself stays out of the answers, so that they fit a register.
+struct Stop;
+
 struct Open {
     entry: u32,
     count: u32,
@@ -115,16 +124,13 @@ struct Parser<'s> {
     limits: Limits,
     surrogates: Surrogates,
     lossy: bool,
+    fault: Option<Fault>,
 }
 
 impl Parser<'_> {
-    fn document(&mut self) -> Result<(), Fault> {
+    fn document(&mut self) -> Result<(), Stop> {
         if self.bytes.starts_with(b"\xEF\xBB\xBF") {
-            return Err(Fault {
-                code: ParseCode::ByteOrderMark,
-                start: 0,
-                end: 3,
-            });
+            return Err(self.stop(ParseCode::ByteOrderMark, 0, 3));
         }
         loop {
             if self.value()? {
@@ -137,11 +143,12 @@ impl Parser<'_> {
     }
 
     /// Reads a scalar or opens a container; true when a container was opened whose first value must be read next.
-    fn value(&mut self) -> Result<bool, Fault> {
+    #[inline]
+    fn value(&mut self) -> Result<bool, Stop> {
         self.skip_space();
         let start = self.at;
         let Some(byte) = self.bytes.get(start).copied() else {
-            return Err(self.fault(ParseCode::UnexpectedEnd));
+            return Err(self.stop_here(ParseCode::UnexpectedEnd));
         };
         match byte {
             b'"' => self.string()?,
@@ -152,14 +159,15 @@ impl Parser<'_> {
             b'f' => self.word("false", Kind::False)?,
             b'n' => self.word("null", Kind::Null)?,
             b'N' | b'I' => return Err(self.not_a_number()),
-            _ => return Err(self.fault(ParseCode::UnexpectedCharacter)),
+            _ => return Err(self.stop_here(ParseCode::UnexpectedCharacter)),
         }
         Ok(false)
     }
 
-    fn begin(&mut self, kind: Kind) -> Result<bool, Fault> {
+    #[inline]
+    fn begin(&mut self, kind: Kind) -> Result<bool, Stop> {
         if self.open.len() >= self.limits.depth {
-            return Err(self.fault(ParseCode::TooDeep));
+            return Err(self.stop_here(ParseCode::TooDeep));
         }
         let entry = self.entries.len() as u32;
         let start = self.at as u32;
@@ -190,18 +198,15 @@ impl Parser<'_> {
     }
 
     /// Closes what is complete; true at the end of the document, false when another value follows.
-    fn after_value(&mut self) -> Result<bool, Fault> {
+    #[inline]
+    fn after_value(&mut self) -> Result<bool, Stop> {
         loop {
             self.skip_space();
             let next = self.bytes.get(self.at).copied();
             let Some(open) = self.open.last_mut() else {
                 return match next {
                     None => Ok(true),
-                    Some(_) => Err(Fault {
-                        code: ParseCode::TrailingData,
-                        start: self.at,
-                        end: self.bytes.len(),
-                    }),
+                    Some(_) => Err(self.stop(ParseCode::TrailingData, self.at, self.bytes.len())),
                 };
             };
             open.count += 1;
@@ -212,19 +217,15 @@ impl Parser<'_> {
                     self.at += 1;
                     self.skip_space();
                     if matches!(self.bytes.get(self.at), Some(b'}' | b']')) {
-                        return Err(Fault {
-                            code: ParseCode::TrailingComma,
-                            start: comma,
-                            end: comma + 1,
-                        });
+                        return Err(self.stop(ParseCode::TrailingComma, comma, comma + 1));
                     }
                     if object {
                         self.key()?;
                     }
                     return Ok(false);
                 }
-                (None, _) => return Err(self.fault(ParseCode::UnexpectedEnd)),
-                _ => return Err(self.fault(ParseCode::ExpectedComma)),
+                (None, _) => return Err(self.stop_here(ParseCode::UnexpectedEnd)),
+                _ => return Err(self.stop_here(ParseCode::ExpectedComma)),
             }
         }
     }
@@ -243,11 +244,11 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), Stop> {
         match self.bytes.get(self.at) {
             Some(b'"') => self.string()?,
-            None => return Err(self.fault(ParseCode::UnexpectedEnd)),
-            Some(_) => return Err(self.fault(ParseCode::ExpectedKey)),
+            None => return Err(self.stop_here(ParseCode::UnexpectedEnd)),
+            Some(_) => return Err(self.stop_here(ParseCode::ExpectedKey)),
         }
         self.skip_space();
         match self.bytes.get(self.at) {
@@ -255,29 +256,35 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(())
             }
-            None => Err(self.fault(ParseCode::UnexpectedEnd)),
-            Some(_) => Err(self.fault(ParseCode::ExpectedColon)),
+            None => Err(self.stop_here(ParseCode::UnexpectedEnd)),
+            Some(_) => Err(self.stop_here(ParseCode::ExpectedColon)),
         }
     }
 
-    #[inline]
-    fn string(&mut self) -> Result<(), Fault> {
+    #[inline(always)]
+    fn string(&mut self) -> Result<(), Stop> {
         let quote = self.at;
         let body = quote + 1;
-        let mut at = scan::end_of_run(self.bytes, body);
-        if self.bytes.get(at) == Some(&b'"') {
-            self.at = at + 1;
-            return self.push(Entry {
-                kind: Kind::Text,
-                start: quote as u32,
-                end: self.at as u32,
-                a: body as u32,
-                b: at as u32,
-            });
+        let at = scan::end_of_run(self.bytes, body);
+        if self.bytes.get(at) != Some(&b'"') {
+            return self.string_with_escapes(quote, at);
         }
+        self.at = at + 1;
+        self.push(Entry {
+            kind: Kind::Text,
+            start: quote as u32,
+            end: self.at as u32,
+            a: body as u32,
+            b: at as u32,
+        })
+    }
+
+    /// The string that begins at `quote` and is plain until `at`.
+    #[inline(never)]
+    fn string_with_escapes(&mut self, quote: usize, mut at: usize) -> Result<(), Stop> {
         let first = self.decoded.len();
         let mut kind = Kind::TextDecoded;
-        let mut run = body;
+        let mut run = quote + 1;
         loop {
             self.decoded
                 .push_str(self.source.get(run..at).unwrap_or_default());
@@ -285,29 +292,18 @@ impl Parser<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     run = match scan::escape(self.bytes, at, &mut self.decoded) {
+                        Ok(next) => next,
                         Err(fault) if self.may_replace(&fault) => {
                             kind = Kind::TextLossy;
                             self.lossy = true;
                             self.decoded.push(char::REPLACEMENT_CHARACTER);
                             fault.end
                         }
-                        next => next?,
+                        Err(fault) => return Err(self.stop(fault.code, fault.start, fault.end)),
                     }
                 }
-                Some(_) => {
-                    return Err(Fault {
-                        code: ParseCode::ControlCharacter,
-                        start: at,
-                        end: at + 1,
-                    });
-                }
-                None => {
-                    return Err(Fault {
-                        code: ParseCode::UnterminatedString,
-                        start: quote,
-                        end: at,
-                    });
-                }
+                Some(_) => return Err(self.stop(ParseCode::ControlCharacter, at, at + 1)),
+                None => return Err(self.stop(ParseCode::UnterminatedString, quote, at)),
             }
             at = scan::end_of_run(self.bytes, run);
         }
@@ -325,7 +321,7 @@ impl Parser<'_> {
         fault.code == ParseCode::LoneSurrogate && self.surrogates == Surrogates::Replace
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), Stop> {
         let start = self.at;
         if self
             .bytes
@@ -334,7 +330,10 @@ impl Parser<'_> {
         {
             return Err(self.not_a_number());
         }
-        let number = scan::number(self.bytes, start)?;
+        let number = match scan::number(self.bytes, start) {
+            Ok(number) => number,
+            Err(fault) => return Err(self.stop(fault.code, fault.start, fault.end)),
+        };
         self.at = number.end;
         let (from, to) = (start as u32, number.end as u32);
         if number.integer {
@@ -349,18 +348,14 @@ impl Parser<'_> {
         let text = self.source.get(start..number.end).unwrap_or_default();
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => self.push(Entry::float(value, from, to)),
-            _ => Err(Fault {
-                code: ParseCode::NumberOutOfRange,
-                start,
-                end: number.end,
-            }),
+            _ => Err(self.stop(ParseCode::NumberOutOfRange, start, number.end)),
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<(), Fault> {
+    fn word(&mut self, word: &str, kind: Kind) -> Result<(), Stop> {
         let end = self.at + word.len();
         if self.bytes.get(self.at..end) != Some(word.as_bytes()) {
-            return Err(self.fault(ParseCode::UnexpectedCharacter));
+            return Err(self.stop_here(ParseCode::UnexpectedCharacter));
         }
         let start = self.at as u32;
         self.at = end;
@@ -374,9 +369,9 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn push(&mut self, entry: Entry) -> Result<(), Fault> {
+    fn push(&mut self, entry: Entry) -> Result<(), Stop> {
         if self.entries.len() >= self.limits.values {
-            return Err(self.fault(ParseCode::TooManyValues));
+            return Err(self.stop_here(ParseCode::TooManyValues));
         }
         self.entries.push(entry);
         Ok(())
@@ -389,31 +384,30 @@ impl Parser<'_> {
         }
     }
 
-    fn not_a_number(&self) -> Fault {
+    fn not_a_number(&mut self) -> Stop {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         for word in ["NaN", "Infinity", "-Infinity"] {
             if rest.starts_with(word.as_bytes()) {
-                return Fault {
-                    code: ParseCode::NotANumber,
-                    start: self.at,
-                    end: self.at + word.len(),
-                };
+                return self.stop(ParseCode::NotANumber, self.at, self.at + word.len());
             }
         }
-        self.fault(ParseCode::UnexpectedCharacter)
+        self.stop_here(ParseCode::UnexpectedCharacter)
     }
 
     /// A fault at the current character, or at the end of the text.
-    fn fault(&self, code: ParseCode) -> Fault {
+    #[cold]
+    fn stop_here(&mut self, code: ParseCode) -> Stop {
         let width = self
             .source
             .get(self.at..)
             .and_then(|rest| rest.chars().next())
             .map_or(0, char::len_utf8);
-        Fault {
-            code,
-            start: self.at,
-            end: self.at + width,
-        }
+        self.stop(code, self.at, self.at + width)
+    }
+
+    #[cold]
+    fn stop(&mut self, code: ParseCode, start: usize, end: usize) -> Stop {
+        self.fault = Some(Fault { code, start, end });
+        Stop
     }
 }

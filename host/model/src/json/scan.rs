@@ -13,34 +13,28 @@ fn fault(code: ParseCode, start: usize, end: usize) -> Fault {
     Fault { code, start, end }
 }
 
-/// The first byte from `at` on that ends a plain run: a quote, a backslash, a control character, or the end of the text.
+/// The first byte from `from` on that ends a plain run: a quote, a backslash, a control character, or the end of the text.
 #[inline]
-pub(super) fn end_of_run(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn end_of_run(bytes: &[u8], from: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    const fn zero_byte(word: u64) -> u64 {
-        word.wrapping_sub(ONES) & !word & HIGHS
-    }
+    let mut rest = bytes.get(from..).unwrap_or_default();
     // Eight bytes at a time: most strings are plain, and this is where a validator spends its time.
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
-        let quotes = zero_byte(word ^ (ONES * b'"' as u64));
-        let backslashes = zero_byte(word ^ (ONES * b'\\' as u64));
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = quotes | backslashes | controls;
+        // A byte below what is subtracted gets its high bit; so do bytes with one of their own, which `!word` takes out again.
+        let quotes = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+        let backslashes = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+        let controls = word.wrapping_sub(ONES * 0x20);
+        let found = (quotes | backslashes | controls) & !word & HIGHS;
         if found != 0 {
             // A borrow can only mark bytes above a true hit, so the lowest mark is always true.
-            return at + (found.trailing_zeros() / 8) as usize;
+            return bytes.len() - rest.len() + (found.trailing_zeros() / 8) as usize;
         }
-        at += 8;
+        rest = after;
     }
-    while let Some(byte) = bytes.get(at) {
-        if *byte < 0x20 || *byte == b'"' || *byte == b'\\' {
-            return at;
-        }
-        at += 1;
-    }
-    at
+    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    bytes.len() - rest.len() + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 /// Decodes the escape that begins at `at` (a backslash) into `out`; the offset after it.

@@ -70,25 +70,37 @@ impl<'s> Tape<'s> {
     }
 
     #[inline(always)]
-    fn entry(&self, index: u32) -> Entry {
-        const NOTHING: Entry = Entry {
+    fn entry(&self, index: u32) -> &Entry {
+        static NOTHING: Entry = Entry {
             kind: Kind::Null,
             start: 0,
             end: 0,
             a: 0,
             b: 0,
         };
-        self.entries.get(index as usize).copied().unwrap_or(NOTHING)
+        self.entries.get(index as usize).unwrap_or(&NOTHING)
+    }
+
+    /// Where the text of an entry is.
+    #[inline(always)]
+    fn home(&self, entry: &Entry) -> &str {
+        match entry.kind {
+            Kind::TextDecoded | Kind::TextLossy | Kind::IntDecoded => &self.decoded,
+            _ => self.source,
+        }
     }
 
     #[inline(always)]
-    fn text(&self, entry: Entry) -> &str {
+    fn text(&self, entry: &Entry) -> &str {
         let range = entry.a as usize..entry.b as usize;
-        match entry.kind {
-            Kind::TextDecoded | Kind::TextLossy | Kind::IntDecoded => self.decoded.get(range),
-            _ => self.source.get(range),
-        }
-        .unwrap_or_default()
+        self.home(entry).get(range).unwrap_or_default()
+    }
+
+    /// As `text`, without asking where characters begin: for comparing.
+    #[inline(always)]
+    fn text_bytes(&self, entry: &Entry) -> &[u8] {
+        let range = entry.a as usize..entry.b as usize;
+        self.home(entry).as_bytes().get(range).unwrap_or_default()
     }
 
     /// The entry that follows everything inside this one.
@@ -177,6 +189,49 @@ impl<'t> Node<'t> {
             Kind::Text | Kind::TextDecoded | Kind::TextLossy => Some(self.tape.text(entry)),
             _ => None,
         }
+    }
+
+    /// Whether this is a string.
+    #[inline(always)]
+    pub fn is_string(self) -> bool {
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, Kind::Text | Kind::TextDecoded | Kind::TextLossy)
+    }
+
+    /// Whether this is `null`.
+    #[inline(always)]
+    pub fn is_null(self) -> bool {
+        self.tape.entry(self.index).kind == Kind::Null
+    }
+
+    pub(super) fn entry(self) -> &'t Entry {
+        self.tape.entry(self.index)
+    }
+
+    /// Which entry of the tape this is: four bytes to remember a place by.
+    #[inline(always)]
+    pub(crate) fn place(self) -> u32 {
+        self.index
+    }
+
+    /// The key before the value at a place of the same tape.
+    pub(crate) fn key_before(self, place: u32) -> &'t str {
+        let value = Node {
+            tape: self.tape,
+            index: place,
+        };
+        Member { value }.key()
+    }
+
+    /// The members, if this is an object.
+    #[inline(always)]
+    pub fn as_members(self) -> Option<Members<'t>> {
+        let entry = self.tape.entry(self.index);
+        (entry.kind == Kind::Object).then_some(Members {
+            tape: self.tape,
+            next: self.index + 1,
+            left: entry.a,
+        })
     }
 
     /// The first text in this value, keys included, that holds half a surrogate pair; only [`super::parse_lossy`] lets one pass.
@@ -292,13 +347,23 @@ impl ExactSizeIterator for Items<'_> {}
 /// One member of an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Member<'t> {
-    /// The key, decoded.
-    pub key: &'t str,
     /// The value.
     pub value: Node<'t>,
 }
 
-impl Member<'_> {
+impl<'t> Member<'t> {
+    /// The key, decoded.
+    #[inline(always)]
+    pub fn key(&self) -> &'t str {
+        self.value.tape.text(self.key_entry())
+    }
+
+    /// The key's bytes: enough for comparing, and cheaper to come by.
+    #[inline(always)]
+    pub(crate) fn key_bytes(&self) -> &'t [u8] {
+        self.value.tape.text_bytes(self.key_entry())
+    }
+
     /// Where the key stands in the source.
     pub fn key_span(&self) -> Span {
         let key = self.key_entry();
@@ -314,8 +379,9 @@ impl Member<'_> {
     }
 
     /// A key stands right before its value.
-    fn key_entry(&self) -> Entry {
-        self.value.tape.entry(self.value.index.saturating_sub(1))
+    #[inline(always)]
+    fn key_entry(&self) -> &'t Entry {
+        self.value.tape.entry(self.value.index.wrapping_sub(1))
     }
 }
 
@@ -333,16 +399,12 @@ impl<'t> Iterator for Members<'t> {
     #[inline(always)]
     fn next(&mut self) -> Option<Member<'t>> {
         self.left = self.left.checked_sub(1)?;
-        let key = self.tape.entry(self.next);
         let value = Node {
             tape: self.tape,
             index: self.next + 1,
         };
         self.next = self.tape.after(value.index);
-        Some(Member {
-            key: self.tape.text(key),
-            value,
-        })
+        Some(Member { value })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

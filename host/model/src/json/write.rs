@@ -1,6 +1,6 @@
 //! The three text forms of a value.
 
-use super::{Event, Json, Object, Order, Walk, python_float};
+use super::{Event, Json, Object, Order, Walk, python_float, scan};
 use std::fmt::Write as _;
 
 /// How a value is written. Every form is compact and prints floats as Python does.
@@ -121,19 +121,16 @@ pub fn write_string(text: &str, form: Form, out: &mut String) {
 }
 
 fn write_raw(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some(at) = rest
-        .bytes()
-        .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-    {
-        let (plain, tail) = rest.split_at(at);
-        out.push_str(plain);
-        // What was found is ASCII, so it is one byte and one character.
-        let (special, after) = tail.split_at(1);
-        special.chars().for_each(|character| escape(character, out));
-        rest = after;
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    loop {
+        // The same bytes that end a plain run when reading must be escaped when writing.
+        let at = scan::end_of_run(bytes, done);
+        out.push_str(text.get(done..at).unwrap_or_default());
+        let Some(special) = bytes.get(at) else { return };
+        escape(char::from(*special), out);
+        done = at + 1;
     }
-    out.push_str(rest);
 }
 
 fn write_ascii(text: &str, out: &mut String) {

@@ -1,68 +1,196 @@
-//! Rules that can never fire or do nothing, and conditions whose brackets do not balance.
-//!
-//! The rule language itself is parsed elsewhere; this looks only at what the surface shows.
+//! Rules that do nothing, conditions that do not parse, and conditions that can never hold.
 
 use super::{Notes, Step};
 use crate::ir::error::describe_text;
+use crate::ir::record::nearest;
 use crate::ir::records::{Action, IRDocument};
-use std::collections::HashSet;
+use crate::json::{Node, Span};
+use mizzen_rules::{Need, Position, RuleError, Value, When};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use Step::{Index, Key};
 
+/// What the host itself may state (the fact vocabulary 1.0); with a dot or colon in it a name belongs to somebody else.
+const HOST_FACTS: &[&str] = &[
+    "initial-fact",
+    "moment",
+    "run",
+    "step",
+    "node",
+    "tool-call",
+    "tool-result",
+    "transition",
+    "error",
+    "evidence",
+    "respond",
+    "cancel",
+    "gate",
+    "tokens-used",
+    "cost",
+    "budget",
+    "artifact",
+    "setting",
+];
+
 pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
-    let facts = known_facts(document);
+    let facts = Facts::of(document);
     for (index, rule) in document.rules.iter().enumerate() {
+        if notes.is_full() {
+            return;
+        }
+        let name = describe_text(&rule.id);
         if rule.then.is_empty() {
             notes.note(
                 "rule_without_effect",
                 &[Key("rules"), Index(index)],
-                format!("rule {} does nothing when it fires", describe_text(&rule.id)),
+                format!("rule {name} does nothing when it fires"),
                 "give it at least one action",
             );
         }
         let path = [Key("rules"), Index(index), Key("when")];
-        match pattern_heads(&rule.when) {
-            Err(problem) => notes.note(
-                "when_unparsable",
-                &path,
-                format!(
-                    "the condition of rule {} does not parse: {problem}",
-                    describe_text(&rule.id)
-                ),
-                "balance brackets and quotes, as in (severity ?s&:(>= ?s 4))",
-            ),
-            Ok(heads) => {
+        match When::compile(&rule.when) {
+            Err(error) => {
+                let message = format!("the condition of rule {name} does not parse: {}", error.message);
+                let hint = error
+                    .hint
+                    .clone()
+                    .unwrap_or_else(|| "write patterns, as in (severity ?s&:(>= ?s 4))".to_owned());
+                let place = |node: Node<'_>| place_of(&error, node);
+                notes.note_at("when_unparsable", &path, message, hint, place);
+            }
+            Ok(when) => {
                 let Some(facts) = &facts else { continue };
-                for head in heads.into_iter().filter(|head| !facts.contains(head)) {
-                    notes.note(
-                        "rule_never_fires",
-                        &path,
-                        format!(
-                            "rule {} waits for a fact {} that is no state field and that no rule asserts",
-                            describe_text(&rule.id),
-                            describe_text(head)
-                        ),
-                        "declare the field in state_schema, or assert the fact in another rule",
-                    );
+                if let Some((reason, hint)) = facts.forbid(&when) {
+                    let message = format!("rule {name} can never fire: {reason}");
+                    notes.note("rule_never_fires", &path, message, hint);
                 }
             }
         }
     }
 }
 
-/// The facts a rule can match (D13), or nothing when that cannot be known from the document alone: packs assert facts of their
-/// own, and a state class has fields we do not see.
-fn known_facts(document: &IRDocument) -> Option<HashSet<&str>> {
-    if !document.governance.is_empty() || document.state_class.is_some() || document.state_schema.is_empty() {
-        return None;
+/// Where in the source the rule language's error is.
+fn place_of(error: &RuleError, node: Node<'_>) -> Span {
+    let text = node.as_str().unwrap_or_default();
+    let Range { start, end } = offset(text, error.start)..offset(text, error.end);
+    // An error at the end of the text has nothing to underline but the last character.
+    let start = if start >= text.len() {
+        text.len().saturating_sub(1)
+    } else {
+        start
+    };
+    let start = text.floor_char_boundary(start);
+    node.span_within(start..end.max(start + 1).min(text.len().max(1)))
+}
+
+fn offset(text: &str, position: Position) -> usize {
+    let line = (position.line as usize).saturating_sub(1);
+    let begin = match line {
+        0 => 0,
+        _ => text
+            .match_indices('\n')
+            .nth(line - 1)
+            .map_or(text.len(), |(at, _)| at + 1),
+    };
+    let column = (position.column as usize).saturating_sub(1);
+    let rest = text.get(begin..).unwrap_or_default();
+    begin + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)
+}
+
+/// The facts that rules can match (D13): every state field as `(field value)`, and what rules assert.
+struct Facts<'d> {
+    /// The type of a field, as the document states it; nothing for what a rule asserts.
+    types: HashMap<&'d str, Option<&'d str>>,
+}
+
+impl<'d> Facts<'d> {
+    /// Nothing when it cannot be known from the document alone: packs assert facts of their own, and a state class has fields
+    /// that we do not see.
+    fn of(document: &'d IRDocument) -> Option<Self> {
+        if !document.governance.is_empty()
+            || document.state_class.is_some()
+            || document.state_schema.is_empty()
+        {
+            return None;
+        }
+        let fields = document.state_schema.iter();
+        let mut types: HashMap<&str, Option<&str>> = fields
+            .map(|(name, kind)| (name.as_str(), Some(kind.as_str())))
+            .collect();
+        for action in document.rules.iter().flat_map(|rule| &rule.then) {
+            if let Action::Assert(assert) = action {
+                types.insert(head(assert.fact.trim_start_matches('(')), None);
+            }
+        }
+        Some(Facts { types })
     }
-    let mut facts: HashSet<&str> = document.state_schema.keys().map(String::as_str).collect();
-    for action in document.rules.iter().flat_map(|rule| &rule.then) {
-        if let Action::Assert(assert) = action {
-            facts.insert(head(assert.fact.trim_start_matches('(')));
+
+    /// Why a condition can never hold, and what to do; nothing when it can, or when that cannot be told.
+    fn forbid(&self, when: &When) -> Option<(String, String)> {
+        let mut first = None;
+        for alternative in when.needs() {
+            let reason = alternative.iter().find_map(|need| self.refuse(need))?;
+            first.get_or_insert(reason);
+        }
+        first
+    }
+
+    fn refuse(&self, need: &Need<'_>) -> Option<(String, String)> {
+        let name = need.name;
+        let is_foreign =
+            name.starts_with("stargraph") || name.contains(['.', ':']) || HOST_FACTS.contains(&name);
+        match self.types.get(name) {
+            None if is_foreign => None,
+            None => {
+                let known: Vec<&str> = self.types.keys().copied().collect();
+                let hint = match nearest(name, &known) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => {
+                        "declare the field in state_schema, or assert the fact in another rule".to_owned()
+                    }
+                };
+                let shown = describe_text(name);
+                Some((
+                    format!("no state field and no asserted fact is called {shown}"),
+                    hint,
+                ))
+            }
+            Some(None) => None,
+            Some(Some(kind)) => misfit(need, kind),
         }
     }
-    Some(facts)
+}
+
+/// A state field is one value of its type.
+fn misfit(need: &Need<'_>, kind: &str) -> Option<(String, String)> {
+    let name = need.name;
+    if !matches!(kind, "int" | "float" | "str" | "bool") {
+        return None;
+    }
+    if need.values > 1 || (need.values == 0 && !need.or_more) {
+        let reason = format!("`{name}` has one value, the pattern asks for {}", need.values);
+        return Some((reason, format!("write ({name} ?value)")));
+    }
+    let (value, hint) = match (need.literals.first().copied().flatten()?, kind) {
+        (value @ Value::Symbol(word), "str") => {
+            (value, format!("write ({name} \"{word}\"): texts have quotes"))
+        }
+        (value @ Value::Symbol(word), "bool") if !matches!(&**word, "TRUE" | "FALSE") => {
+            (value, format!("write ({name} TRUE) or ({name} FALSE)"))
+        }
+        (value @ (Value::Symbol(_) | Value::String(_)), "int" | "float") => {
+            (value, format!("compare with a number, or declare {name} as str"))
+        }
+        (value @ (Value::Integer(_) | Value::Float(_)), "str") => {
+            (value, format!("write ({name} \"{value}\"): texts have quotes"))
+        }
+        (value @ (Value::Integer(_) | Value::Float(_) | Value::String(_)), "bool") => {
+            (value, format!("write ({name} TRUE) or ({name} FALSE)"))
+        }
+        _ => return None,
+    };
+    Some((format!("`{name}` is of type {kind} and never {value}"), hint))
 }
 
 fn head(text: &str) -> &str {
@@ -71,60 +199,4 @@ fn head(text: &str) -> &str {
         .find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"' | ';'))
         .unwrap_or(text.len());
     text.get(..end).unwrap_or_default()
-}
-
-/// The first words of the patterns that must match, from one pass over the text.
-fn pattern_heads(when: &str) -> Result<Vec<&str>, &'static str> {
-    let mut heads = Vec::new();
-    let mut depth = 0usize;
-    let mut quoted = false;
-    let mut escaped = false;
-    let mut comment = false;
-    for (at, character) in when.char_indices() {
-        if comment {
-            comment = character != '\n';
-        } else if quoted {
-            match character {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '"' => quoted = false,
-                _ => {}
-            }
-        } else {
-            match character {
-                '"' => quoted = true,
-                ';' => comment = true,
-                '(' => {
-                    if depth == 0 {
-                        heads.push(head(when.get(at + 1..).unwrap_or_default()));
-                    }
-                    depth += 1;
-                }
-                ')' => {
-                    depth = depth
-                        .checked_sub(1)
-                        .ok_or("a bracket closes that was never opened")?
-                }
-                _ => {}
-            }
-        }
-    }
-    if quoted {
-        return Err("a quote is not closed");
-    }
-    if depth > 0 {
-        return Err("a bracket is not closed");
-    }
-    // Only plain patterns: (not …), (or …), (test …) and the host's own namespaced facts say nothing about state fields.
-    heads.retain(|head| is_plain(head));
-    Ok(heads)
-}
-
-fn is_plain(head: &str) -> bool {
-    let connective = matches!(
-        head,
-        "not" | "or" | "and" | "test" | "exists" | "forall" | "logical" | "declare" | "object"
-    );
-    let name = head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    name && !connective && !head.starts_with("stargraph") && !head.contains(['.', ':'])
 }

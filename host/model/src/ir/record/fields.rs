@@ -34,23 +34,27 @@ impl Emit for String {
     }
 }
 
+/// What cannot be a string, with the reason.
+#[cold]
+fn refuse_string<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<String> {
+    if node.is_string() {
+        return refuse_lossy(node, reader);
+    }
+    let hint = if node.is_null() {
+        "write a string, or leave the field out if it is optional"
+    } else {
+        "put the value in double quotes"
+    };
+    reader.refuse(node, "string_type", "a string", hint)
+}
+
 impl Value for String {
+    #[inline]
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
-        if let Some(text) = node.as_str() {
-            return match node.first_lossy() {
-                None => Some(reader.text(text)),
-                Some(_) => refuse_lossy(node, reader),
-            };
+        if node.is_string() && node.first_lossy().is_none() {
+            return Some(reader.text(node));
         }
-        match node.view() {
-            View::Null => reader.refuse(
-                node,
-                "string_type",
-                "a string",
-                "write a string, or leave the field out if it is optional",
-            ),
-            _ => reader.refuse(node, "string_type", "a string", "put the value in double quotes"),
-        }
+        refuse_string(node, reader)
     }
 
     fn schema(_: &mut SchemaBook) -> Json {
@@ -126,10 +130,10 @@ impl<T: Emit> Emit for Option<T> {
 
 impl<T: Value> Value for Option<T> {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
-        match node.view() {
-            View::Null => Some(None),
-            _ => T::read(node, reader).map(Some),
+        if node.is_null() {
+            return Some(None);
         }
+        T::read(node, reader).map(Some)
     }
 
     fn schema(book: &mut SchemaBook) -> Json {
@@ -171,11 +175,7 @@ pub type StringMap = IndexMap<String, String>;
 
 impl Emit for StringMap {
     fn emit(&self, out: &mut Writer) {
-        let mut members: Vec<Option<(&str, &dyn Emit)>> = self
-            .iter()
-            .map(|(key, value)| Some((key.as_str(), value as &dyn Emit)))
-            .collect();
-        out.record(&mut members);
+        out.map(self.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     }
 }
 
@@ -195,7 +195,7 @@ impl Value for StringMap {
             if member.is_lossy_key() {
                 return refuse_lossy(node, reader);
             }
-            chosen.insert(member.key, member);
+            chosen.insert(member.key(), member);
         }
         let mut values = StringMap::with_capacity(chosen.len());
         let mut complete = true;

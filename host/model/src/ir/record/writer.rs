@@ -19,7 +19,8 @@ impl Writer {
     /// A writer of this form.
     pub fn new(form: Form) -> Self {
         Writer {
-            text: String::new(),
+            // Most documents are larger than this; growing from nothing would copy the first kilobyte eight times.
+            text: String::with_capacity(1024),
             form,
         }
     }
@@ -44,23 +45,47 @@ impl Writer {
         write_string(text, self.form, &mut self.text);
     }
 
-    /// An object of the members that are present; sorted first when the form is canonical.
-    pub fn record(&mut self, members: &mut [Option<(&str, &dyn Emit)>]) {
-        if self.form.order() == Order::CodePoint {
-            members.sort_unstable_by_key(|member| member.map(|(key, _)| key));
-        }
-        self.text.push('{');
-        let mut first = true;
-        for (key, value) in members.iter().flatten() {
-            if !first {
-                self.text.push(',');
+    /// An object of the members that are present, each with its key as it stands on the wire, colon included. Canonical forms
+    /// take them in the order `sorted`.
+    pub fn record(&mut self, members: &[Option<(&str, &dyn Emit)>], sorted: &[usize]) {
+        match self.form.order() {
+            Order::Insertion => self.members(members.iter().copied().flatten()),
+            Order::CodePoint => {
+                self.members(
+                    sorted
+                        .iter()
+                        .filter_map(|index| members.get(*index).copied().flatten()),
+                );
             }
-            first = false;
+        }
+    }
+
+    fn members<'m>(&mut self, members: impl Iterator<Item = (&'m str, &'m dyn Emit)>) {
+        let mut before = '{';
+        for (key, value) in members {
+            self.text.push(before);
+            self.text.push_str(key);
+            value.emit(self);
+            before = ',';
+        }
+        self.text.push_str(if before == '{' { "{}" } else { "}" });
+    }
+
+    /// An object of texts.
+    pub fn map<'m>(&mut self, members: impl Iterator<Item = (&'m str, &'m str)>) {
+        let mut members: Vec<(&str, &str)> = members.collect();
+        if self.form.order() == Order::CodePoint {
+            members.sort_unstable_by_key(|(key, _)| *key);
+        }
+        let mut before = '{';
+        for (key, value) in members {
+            self.text.push(before);
             self.string(key);
             self.text.push(':');
-            value.emit(self);
+            self.string(value);
+            before = ',';
         }
-        self.text.push('}');
+        self.text.push_str(if before == '{' { "{}" } else { "}" });
     }
 
     /// An array.

@@ -146,7 +146,7 @@ impl Value for Action {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         let members = reader.members(node, "Action")?;
         // The last of a repeated key counts, here as everywhere.
-        let Some(kind) = members.filter(|member| member.key == "kind").last() else {
+        let Some(kind) = members.filter(|member| member.key_bytes() == b"kind").last() else {
             let hint = format!(
                 "add the discriminator `kind`: one of {}",
                 Action::KINDS.join(", ")

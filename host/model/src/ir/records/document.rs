@@ -2,6 +2,7 @@
 
 use super::{Action, PackMount, SkillRef, StoreRef, ToolRef};
 use crate::ir::record::{StringMap, record};
+use crate::ir::slug::{validate_node_id, validate_rule_id};
 
 record! {
     /// A portable description of an executable graph: nodes, rules, tools, skills, stores, governance packs and migrations.
@@ -37,7 +38,7 @@ record! {
     /// A graph node.
     pub struct NodeSpec {
         /// Stable slug.
-        id: String,
+        id slug validate_node_id: String,
         /// Node factory key or `module.path:ClassName`.
         kind: String,
     }
@@ -47,7 +48,7 @@ record! {
     /// A rule: a pattern and what happens when it matches.
     pub struct RuleSpec {
         /// Stable slug.
-        id: String,
+        id slug validate_rule_id: String,
         /// CLIPS-pattern condition.
         when: String = String::new(),
         /// Actions; an action cannot contain another.

@@ -1,12 +1,13 @@
 //! Governance: mounted packs.
 
 use crate::ir::record::record;
+use crate::ir::slug::validate_pack_id;
 
 record! {
     /// A mounted Bosun rule pack.
     pub struct PackMount {
         /// Stable slug.
-        id: String,
+        id slug validate_pack_id: String,
         /// Pinned pack version.
         version: Option<String> = None,
         /// Which host the pack needs; checked when it is loaded.
