@@ -228,7 +228,11 @@ fn a_condition_that_can_never_hold_is_noticed_where_that_can_be_told() {
     check("(or (severity 4) (colour red))", None);
     check("(or (severity high) (colour red))", Some(("is of type int", "")));
     check("(not (colour red))", None);
-    check("(tool-call ?x)", None);
+    check("(tool-call (side-effects write))", None);
+    check(
+        "(tool-call (side_effects write))",
+        Some(("tool-call has no slot side_effects", "side-effects")),
+    );
     check("{severity: 4, note: hello}", None);
 }
 

@@ -108,6 +108,8 @@ impl Value for Decimal {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         let found = match node.view() {
             View::String(text) => Decimal::parse(text),
+            // An integer has no minus zero; a decimal text does.
+            View::Int("-0") => Decimal::parse("0"),
             View::Int(text) => Decimal::parse(text),
             View::Float(value) => Decimal::parse(&python_float(value)),
             _ => {

@@ -82,8 +82,7 @@ pub fn python_float(value: f64) -> String {
             "-Infinity".to_owned()
         };
     }
-    // Rust gives the same shortest digits; only the layout differs.
-    let scientific = format!("{value:e}");
+    let scientific = shortest(value);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
@@ -105,6 +104,19 @@ pub fn python_float(value: f64) -> String {
     }
     let (before, after) = digits.split_at(whole);
     format!("{sign}{before}.{after}")
+}
+
+/// The fewest digits that read back as `value`, and among those the nearest; of two equally near, the even one. Rust's own
+/// shortest form takes the upper of the two, so it only says how many digits it takes.
+fn shortest(value: f64) -> String {
+    let short = format!("{value:e}");
+    let mantissa = short.split('e').next().unwrap_or_default();
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    let nearest = format!("{value:.*e}", digits.saturating_sub(1));
+    match nearest.parse::<f64>() {
+        Ok(same) if same.to_bits() == value.to_bits() => nearest,
+        _ => short,
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +148,22 @@ mod tests {
         check(1.25e-10, "1.25e-10");
         check(100.0, "100.0");
         check(1.0 / 3.0, "0.3333333333333333");
+    }
+
+    /// Both neighbours of the last digit are equally near: Python prints the even one.
+    #[test]
+    fn a_tie_of_the_last_digit_goes_to_the_even_one() {
+        // As text: these values have more digits than a literal is allowed.
+        let check =
+            |exact: &str, text: &str| assert_eq!(python_float(exact.parse().unwrap()), text, "{exact}");
+        check("257337329402448.125", "257337329402448.12");
+        check("2251361548800390.25", "2251361548800390.2");
+        check("231922557291801.125", "231922557291801.12");
+        check("257337329402448.375", "257337329402448.38");
+        check("-257337329402448.125", "-257337329402448.12");
+        check("9007199254740993", "9007199254740992.0");
+        check("9.5367431640625e-7", "9.5367431640625e-07");
+        check("4503599627370495.5", "4503599627370495.5");
     }
 
     #[test]

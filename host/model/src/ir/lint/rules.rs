@@ -1,40 +1,41 @@
 //! Rules that do nothing, conditions that do not parse, and conditions that can never hold.
 
 use super::{Notes, Step};
+use crate::facts;
 use crate::ir::error::describe_text;
 use crate::ir::record::nearest;
 use crate::ir::records::{Action, IRDocument};
 use crate::json::{Node, Span};
-use mizzen_rules::{Need, Position, RuleError, Value, When};
+use mizzen_rules::{Need, Position, Program, RuleError, Template, Value, When};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 use Step::{Index, Key};
 
-/// What the host itself may state (the fact vocabulary 1.0); with a dot or colon in it a name belongs to somebody else.
-const HOST_FACTS: &[&str] = &[
-    "initial-fact",
-    "moment",
-    "run",
-    "step",
-    "node",
-    "tool-call",
-    "tool-result",
-    "transition",
-    "error",
-    "evidence",
-    "respond",
-    "cancel",
-    "gate",
-    "tokens-used",
-    "cost",
-    "budget",
-    "artifact",
-    "setting",
-];
+/// The templates of the facts that the host publishes.
+static HOST_TEMPLATES: LazyLock<Vec<Arc<Template>>> = LazyLock::new(|| {
+    let program = Program::parse(facts::VOCABULARY);
+    program.map_or_else(|_| Vec::new(), |program| program.templates().cloned().collect())
+});
+
+/// Reads a condition over state fields, or over facts of the host's vocabulary. A field may have the name of a host's fact, so the
+/// plain reading comes first, and its error is the one to show unless slots were meant.
+fn compile(when: &str) -> Result<When, RuleError> {
+    When::compile(when).or_else(|plain| {
+        let host = HOST_TEMPLATES.iter().cloned();
+        When::compile_with(when, host).map_err(|with_slots| {
+            if plain.message.starts_with("there is no deftemplate") {
+                with_slots
+            } else {
+                plain
+            }
+        })
+    })
+}
 
 pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
-    let facts = Facts::of(document);
+    let known = Facts::of(document);
     for (index, rule) in document.rules.iter().enumerate() {
         if notes.is_full() {
             return;
@@ -49,7 +50,7 @@ pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
             );
         }
         let path = [Key("rules"), Index(index), Key("when")];
-        match When::compile(&rule.when) {
+        match compile(&rule.when) {
             Err(error) => {
                 let message = format!("the condition of rule {name} does not parse: {}", error.message);
                 let hint = error
@@ -60,8 +61,8 @@ pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
                 notes.note_at("when_unparsable", &path, message, hint, place);
             }
             Ok(when) => {
-                let Some(facts) = &facts else { continue };
-                if let Some((reason, hint)) = facts.forbid(&when) {
+                let Some(known) = &known else { continue };
+                if let Some((reason, hint)) = known.forbid(&when) {
                     let message = format!("rule {name} can never fire: {reason}");
                     notes.note("rule_never_fires", &path, message, hint);
                 }
@@ -138,8 +139,8 @@ impl<'d> Facts<'d> {
 
     fn refuse(&self, need: &Need<'_>) -> Option<(String, String)> {
         let name = need.name;
-        let is_foreign =
-            name.starts_with("stargraph") || name.contains(['.', ':']) || HOST_FACTS.contains(&name);
+        // With a dot or colon in it, a name belongs to somebody else.
+        let is_foreign = name == "initial-fact" || name.contains(['.', ':']) || facts::is_host_template(name);
         match self.types.get(name) {
             None if is_foreign => None,
             None => {
