@@ -56,6 +56,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-rule-engine", &["mizzen-sdk", "mizzen-rules"]),
     ("mizzen-plugin-text", &["mizzen-sdk"]),
     ("mizzen-plugin-json", &["mizzen-sdk"]),
+    ("mizzen-plugin-delivery", &["mizzen-sdk"]),
     ("hello", &["mizzen-sdk"]),
     ("mizzen-architecture", &[]),
     (
