@@ -22,6 +22,11 @@ pub(crate) struct Data {
 }
 
 impl Data {
+    /// Another folder than the one that was named, for the demo.
+    pub(crate) const fn at(folder: PathBuf) -> Self {
+        Self { data: folder }
+    }
+
     /// The folder; it need not exist yet.
     pub(crate) fn folder(&self) -> &Path {
         &self.data

@@ -1,8 +1,12 @@
 //! The `mizzen` binary: a thin layer over the library crates. One file per verb under `verbs`.
 
+mod account;
+mod council_file;
 mod data;
 mod diagnostic;
+mod document_file;
 mod home;
+mod local_host;
 mod logs;
 mod output;
 mod plugin_host;

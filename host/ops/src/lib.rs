@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod adopt_council;
 mod api_keys;
 mod authenticate;
 mod caller;

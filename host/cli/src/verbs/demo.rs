@@ -1,202 +1,131 @@
-//! `mizzen demo`: the main job on embedded defaults, from source to a governed call, with nothing else installed.
+//! `mizzen demo`: the whole story on embedded defaults, from source to a governed, recorded and verified run, with nothing else
+//! installed.
 
+mod records;
+mod refusals;
+mod story;
+mod workshop;
+
+use super::serve::Serve;
+use crate::data::Data;
 use crate::home::Home;
-use crate::workbench::Workbench;
-use anyhow::{Context, Result, bail, ensure};
-use mizzen_builder::{BuildRequest, BuiltPlugin, Progress, build_plugin};
-use mizzen_catalog::key::{DEV_KEY, KeyName, SecretKey};
-use mizzen_engine::CallPolicy;
-use mizzen_ops::toolbox::{CallError, CallRequest};
-use mizzen_sandbox::CallContext;
-use serde_json::{Value, json};
+use crate::local_host::{LocalHost, Place};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use workshop::Workshop;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   cargo run --release -- demo
+  cargo run --release -- demo --serve
 
 Run it in a checkout of the repository. It builds and signs the first-party plugins with a development key, loads them
-through every check, calls two tools, and shows how a plugin that asks for more than it declares is refused.")]
+through every check, runs the chains of examples/review-council (completed, vetoed before and after, timed out, escalated
+and approved), shows their history, verifies their journals, and shows what is refused. --serve then serves the same host
+over HTTP until Ctrl-C.")]
 pub(crate) struct Demo {
-    /// Where the demo keeps its key and its packages [default: .mizzen/demo in the checkout]
+    /// Where the demo keeps its key, packages and database [default: .mizzen/demo in the checkout]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Go on as a server on the same host
+    #[arg(long)]
+    serve: bool,
+    /// Where to listen with --serve; port 0 picks a free one [default: 127.0.0.1:7437]
+    #[arg(long, value_name = "ADDR", requires = "serve")]
+    listen: Option<String>,
 }
+
+/// The demo's host is an ordinary one: this is its configuration.
+const CONFIG: &str = "\
+# Written by `mizzen demo`.
+
+[plugins]
+folders = [\"plugins\"]
+
+[trust]
+mode = \"dev\"
+
+[grants.plugin]
+delivery = [\"kv:*\"]
+";
 
 impl Demo {
     pub(super) fn run(self) -> Result<ExitCode> {
         let started = Instant::now();
-        let root = checkout()?;
-        let data = self.data.clone().unwrap_or_else(|| root.join(".mizzen/demo"));
+        let workshop = Workshop::open(self.data.as_deref())?;
+        let data = workshop.data().to_owned();
         let home = Home::at(data.clone());
-        let key = home
-            .keys()?
-            .secret_or_create(&KeyName::parse(DEV_KEY)?, "development key of the demo")?;
 
-        step(1, "Build and sign the first-party plugins");
-        let mut packages = Vec::new();
-        for plugin in ["plugins/text", "plugins/json"] {
-            let built = build(&root.join(plugin), &key, &data)?;
-            let state = if built.unchanged { "unchanged" } else { "signed" };
-            println!(
-                "  {:<24} {:>8} bytes  {}  {state}",
-                name(&built),
-                built.size,
-                short(&built.digest.to_string())
-            );
-            packages.push(built.path);
+        chapter(1, "Build and sign the first-party plugins");
+        workshop.build_plugins()?;
+        let config = data.join("mizzen.toml");
+        std::fs::write(&config, CONFIG)?;
+
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(tell(&workshop, &data, &config))?;
+        refusals::greedy_plugin(&workshop, &home)?;
+        println!("\nDone in {:.1} s.", started.elapsed().as_secs_f64());
+
+        // Its threads would stand beside those of the server.
+        drop(runtime);
+        if !self.serve {
+            println!("Look at it over HTTP: mizzen demo --serve. Write your own: mizzen plugin new hello");
+            return Ok(ExitCode::SUCCESS);
         }
-
-        step(
-            2,
-            "Load them: signature, trust, namespaces, order, imports, exports, compile, describe",
-        );
-        let bench = match Workbench::open(packages, &home.author_terms()?, &home)? {
-            Ok(bench) => bench,
-            Err(failure) => bail!("the first-party plugins were refused\n{failure}"),
-        };
-        let loaded = bench.loaded();
-        for tool in loaded.registry().tools() {
-            println!(
-                "  {:<24} {}",
-                tool.spec().id().to_string(),
-                first_line(tool.spec().description())
-            );
-        }
-        println!("  load plan {}", short(loaded.plan_hash()));
-
-        step(3, "Call two tools, each in a sandbox of its own");
-        call(
-            &bench,
-            "text.word_count",
-            json!({ "text": "the mast aft of the main mast" }),
-        )?;
-        call(
-            &bench,
-            "json.query",
-            json!({ "document": { "ship": { "masts": ["fore", "main", "mizzen"] } }, "path": "/ship/masts/2" }),
-        )?;
-
-        step(
-            4,
-            "An input that does not fit is refused before any guest code runs",
-        );
-        refused_call(&bench, "text.word_count", json!({ "words": 7 }))?;
-
-        step(
-            5,
-            "A component that imports more than its manifest declares is refused before any of it runs",
-        );
-        let greedy = build(&root.join("tests/guests/imports-undeclared"), &key, &data)?;
-        match Workbench::open(vec![greedy.path], &home.author_terms()?, &home)? {
-            Ok(_) => bail!("a plugin with an undeclared import was loaded; this is a bug in Mizzen"),
-            Err(failure) => {
-                for error in &failure.errors {
-                    println!(
-                        "  refused  {}: {}\n           {}",
-                        error.code, error.message, error.help
-                    );
-                }
-            }
-        }
-
-        println!(
-            "\nDone in {:.1} s. Write your own: mizzen plugin new hello",
-            started.elapsed().as_secs_f64()
-        );
-        Ok(ExitCode::SUCCESS)
+        println!("Serving the same host until Ctrl-C; docs/api.md has requests to try.");
+        Serve::of(self.listen, Data::at(host_folder(&data)), config, home).run()
     }
 }
 
-fn step(number: u32, what: &str) {
-    println!("\n{number}. {what}");
+fn host_folder(data: &Path) -> PathBuf {
+    data.join("host")
 }
 
-/// The checkout that this folder is in, or else the one that this binary was built from.
-fn checkout() -> Result<PathBuf> {
-    let is_checkout = |folder: &Path| folder.join("plugins/text/plugin.toml").exists();
-    let here = std::env::current_dir()?;
-    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    here.ancestors()
-        .find(|folder| is_checkout(folder))
-        .map(Path::to_owned)
-        .or_else(|| {
-            built_from
-                .canonicalize()
-                .ok()
-                .filter(|folder| is_checkout(folder))
-        })
-        .context("the demo builds the plugins of the repository; run it in a checkout")
-}
-
-fn build(folder: &Path, key: &SecretKey, data: &Path) -> Result<BuiltPlugin> {
-    let (target, output) = (data.join("target"), data.join("plugins"));
-    let request = BuildRequest {
-        folder,
-        key,
-        target_folder: Some(&target),
-        output_folder: Some(&output),
-    };
-    let mut progress = |progress: Progress<'_>| match progress {
-        Progress::InstallingTarget => eprintln!("  installing the target {}", mizzen_builder::GUEST_TARGET),
-        Progress::Building(name) => eprintln!("  building {name}"),
-        Progress::Line(line) => eprintln!("    {line}"),
-        Progress::SdkRefreshed(_) | Progress::Packaging => {}
-    };
-    Ok(build_plugin(request, &mut progress)?)
-}
-
-fn request(tool: &str, input: Value) -> CallRequest {
-    CallRequest {
-        tool: tool.to_owned(),
-        input,
-        context: CallContext::default(),
-        policy: CallPolicy::default(),
-    }
-}
-
-fn call(bench: &Workbench, tool: &str, input: Value) -> Result<()> {
-    println!("  {tool} {input}");
-    let result = bench
-        .call(request(tool, input))
-        .with_context(|| format!("{tool} should have answered"))?;
-    let usage = result.report.map(|report| report.usage).unwrap_or_default();
-    println!(
-        "  → {}   ({:.2} ms, {} KiB)",
-        result.output,
-        usage.duration.as_secs_f64() * 1e3,
-        usage.peak_memory / 1024
+/// What happens on the host.
+async fn tell(workshop: &Workshop, data: &Path, config: &Path) -> Result<()> {
+    chapter(
+        2,
+        "Load them: signature, trust, namespaces, order, imports, exports, compile, describe",
     );
-    Ok(())
+    let place = Place::Made(host_folder(data));
+    let local = LocalHost::open(place, Some(config.to_owned()), Home::at(data.to_owned())).await?;
+    let told = story_of(workshop, &local).await;
+    local.close().await;
+    told
 }
 
-fn refused_call(bench: &Workbench, tool: &str, input: Value) -> Result<()> {
-    println!("  {tool} {input}");
-    match bench.call(request(tool, input)) {
-        Err(CallError::Refused { refused, report }) => {
-            ensure!(report.is_none(), "the guest ran although its input does not fit");
-            println!("  refused  {refused}");
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
-        Ok(result) => bail!(
-            "{tool} answered {} to an input that does not fit its schema",
-            result.output
-        ),
+async fn story_of(workshop: &Workshop, local: &LocalHost) -> Result<()> {
+    story::show_tools(local)?;
+
+    chapter(3, "A council: three sprites that act, and one that can say no");
+    let council = story::Council::adopt(local, &workshop.council_file()).await?;
+    council.show();
+
+    let mut runs = Vec::new();
+    for (scene, number) in story::SCENES.iter().zip(4..) {
+        chapter(number, scene.title);
+        runs.push(council.play(local, scene, workshop).await?);
     }
+
+    chapter(9, "History, newest first");
+    records::show_history(local, &council).await?;
+
+    chapter(
+        10,
+        "Every journal is signed: verified with the host's public key alone",
+    );
+    records::verify(local, &runs).await?;
+
+    chapter(
+        11,
+        "An input that does not fit is refused before any guest code runs",
+    );
+    refusals::bad_input(local).await
 }
 
-fn name(built: &BuiltPlugin) -> String {
-    format!("{} {}", built.manifest.name(), built.manifest.version())
-}
-
-fn short(digest: &str) -> &str {
-    digest.get(..23).unwrap_or(digest)
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+fn chapter(number: u32, what: &str) {
+    println!("\n{number}. {what}");
 }

@@ -49,6 +49,16 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
+    /// What serves a folder with a configuration, for the demo.
+    pub(super) const fn of(listen: Option<String>, data: Data, config: PathBuf, home: Home) -> Self {
+        Self {
+            listen,
+            data,
+            config: Some(config),
+            home,
+        }
+    }
+
     pub(super) fn run(self) -> Result<ExitCode> {
         logs::start();
         let settings = Settings::load(self.config.as_deref())?;

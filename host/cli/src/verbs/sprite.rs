@@ -1,7 +1,6 @@
 //! `mizzen sprite …`: sprites as files, without a server.
 
 mod fingerprint;
-mod source;
 mod test;
 mod validate;
 

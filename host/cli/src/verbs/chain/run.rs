@@ -1,151 +1,262 @@
 //! `mizzen chain run`.
 
-use crate::data::{Data, host_key};
+mod follow;
+mod interrupt;
+mod view;
+
+use crate::account::Names;
+use crate::council_file;
 use crate::home::Home;
+use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
-use crate::plugin_host::PluginHost;
-use crate::settings::Settings;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use follow::{Ended, Follow};
+use interrupt::Interrupt;
 use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::{Json, Limits, parse};
-use mizzen_ops::{Caller, Clock, Host, HostKey, SystemClock, Wait};
-use mizzen_store::{FolderLock, Options, Store};
+use mizzen_ops::{Caller, Document, Wait};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use uuid::Uuid;
+use view::View;
 
-/// Run a chain of a stored council, and show its steps and gates as they happen
+/// It waits for a person, and nobody was there to be asked.
+const EXIT_WAITING: u8 = 4;
+/// Ctrl-C: 128 and the number of the signal, as shells say it.
+const EXIT_INTERRUPTED: u8 = 130;
+/// Bytes of an input file.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// Run a chain and show its rules, gates and steps as they happen
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  mizzen chain run --council 7a1e4c2b-9d30-4f6e-8b57-1c2d3e4f5a6b --chain 3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35 \\
-    --input '{\"text\": \"hello\"}'
+Examples:
+  mizzen chain run council.yaml --chain deliver --input '{\"spec\": \"…\", \"environment\": \"staging\"}'
+  mizzen chain run council.yaml --chain deliver --input @input.json --json
+  mizzen chain run --council engineering --chain deliver --data .mizzen
 
-Works on the data folder itself, so no server may run on it; a server runs chains with POST /v1/chains/execute.
-Exits 1 unless the execution completes.")]
+FILE holds a council as POST /v1/councils takes it, with two liberties: `sprites` lists sprites themselves, or the files
+they are in, and sprites are named by their names where a request has ids. It runs on a host of its own that is gone
+afterwards, with the plugins of the mizzen.toml here or beside FILE; with --data it is taken over by the host of that
+folder, and stays. No server may run on the folder; a server runs chains with POST /v1/chains/execute.
+
+On a terminal a table is redrawn and a run that escalates asks you; otherwise there is a line for everything that is
+decided or done. Ctrl-C cancels the run; a second one does not wait for it.
+
+Exit codes:
+  0    completed
+  1    failed, vetoed, cancelled or refused
+  2    called wrongly
+  4    waits for a person, and nobody was there to be asked
+  130  interrupted by Ctrl-C, however the run ended")]
 pub(crate) struct Run {
-    /// The council's id
-    #[arg(long, value_name = "ID")]
-    council: String,
-    /// The chain's id
-    #[arg(long, value_name = "ID")]
-    chain: String,
-    /// The input: a JSON object
+    /// A council, JSON or YAML
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "council",
+        conflicts_with = "council"
+    )]
+    file: Option<PathBuf>,
+    /// A stored council: its id or its domain
+    #[arg(long, value_name = "ID|DOMAIN")]
+    council: Option<String>,
+    /// The chain: its id or its name [default: the only one]
+    #[arg(long, value_name = "ID|NAME")]
+    chain: Option<String>,
+    /// The input: a JSON object, or @FILE
     #[arg(long, value_name = "JSON", default_value = "{}")]
     input: String,
-    /// The host's configuration, with its plugins
-    #[arg(long, value_name = "FILE", default_value = "mizzen.toml")]
-    config: PathBuf,
+    /// The host's configuration, with its plugins [default: mizzen.toml here or beside FILE]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The folder of a host [default: for FILE a temporary one; otherwise $MIZZEN_DATA, or .mizzen]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     /// Print the result as JSON and nothing else
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    data: Data,
     #[command(flatten)]
     home: Home,
 }
 
 impl Run {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let input: Value = serde_json::from_str(&self.input).context("--input is not JSON")?;
-        let request = json!({"council_id": self.council, "chain_id": self.chain, "input": input}).to_string();
-        let request = parse(&request, Limits::default())?.root().to_json();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.execute(&request))
+        runtime.block_on(self.execute())
     }
 
-    async fn execute(self, request: &Json) -> Result<ExitCode> {
-        let folder = self.data.folder();
-        let _lock = FolderLock::take(folder)?;
-        let options = Options {
-            now: SystemClock.now_ms(),
-            ..Options::default()
+    async fn execute(self) -> Result<ExitCode> {
+        // Before anything else: from here on Ctrl-C has one meaning.
+        let interrupt = Interrupt::listen()?;
+        let input = input(&self.input)?;
+        let file = self.file.as_deref().map(council_file::read).transpose()?;
+        let opened = tokio::select! {
+            biased;
+            () = interrupt.requested() => None,
+            opened = self.open() => Some(opened?),
         };
-        let store = Store::open_existing(folder, &options)?;
-        let host = Arc::new(Host::new(store.clone()));
-        let config = Path::new(&self.config).is_file().then(|| self.config.clone());
-        let settings = Settings::load(config.as_deref())?;
-        let plugins = PluginHost {
-            config,
-            home: self.home,
-            profile: settings.profile(),
-            sandbox: settings.sandbox(folder)?,
+        let Some(local) = opened else {
+            eprintln!("interrupted before the chain was started");
+            return Ok(ExitCode::from(EXIT_INTERRUPTED));
         };
-        plugins.start(&host, &store).await?;
-        host.sign_with(HostKey::new(host_key(folder)?));
+        let ended = self.run_on(&local, file, input, &interrupt).await;
+        local.close().await;
+        Ok(ExitCode::from(exit_code(ended?, &interrupt)))
+    }
+
+    async fn open(&self) -> Result<LocalHost> {
+        let config = config_in_reach(self.config.as_deref(), self.file.as_deref());
+        if config.is_none() && !self.json {
+            eprintln!("no mizzen.toml is in reach, so no plugins are loaded; name one with --config FILE");
+        }
+        let stored = || {
+            let usual = std::env::var_os("MIZZEN_DATA").map_or_else(|| ".mizzen".into(), PathBuf::from);
+            Place::Existing(self.data.clone().unwrap_or(usual))
+        };
+        let place = match (&self.file, &self.data) {
+            (Some(_), None) => Place::Temporary,
+            (Some(_), Some(folder)) => Place::Made(folder.clone()),
+            (None, _) => stored(),
+        };
+        LocalHost::open(place, config, self.home.clone()).await
+    }
+
+    async fn run_on(
+        &self,
+        local: &LocalHost,
+        file: Option<Json>,
+        input: Value,
+        interrupt: &Interrupt,
+    ) -> Result<Ended> {
+        let host = &local.host;
         let caller = Caller::local(host.new_request_id());
+        let council = match (&file, &self.council) {
+            (Some(file), _) => host.adopt_council(&caller, file).await?,
+            (None, Some(named)) => stored_council(local, named).await?,
+            (None, None) => bail!("name a council file, or a stored council with --council"),
+        };
+        let parts = Parts::of(&council, self.chain.as_deref())?;
+        let request =
+            json!({"council_id": council.id.to_string(), "chain_id": parts.chain_id, "input": input});
+        let request = parse(&request.to_string(), Limits::default())?.root().to_json();
+        // Not given up half-way: a run that was started and is not followed would go on by itself.
         let id = host
-            .execute_chain(&caller, request, None, Wait::ForStart)
+            .execute_chain(&caller, &request, None, Wait::ForStart)
             .await?
             .id();
-        let status = follow(&host, id, self.json).await?;
+        let view = View::choose(self.json, parts.chain_name, parts.names);
+        let follow = Follow {
+            host,
+            caller: &caller,
+            id,
+            interrupt,
+            is_temporary: local.is_temporary(),
+        };
+        let ended = follow.until_the_end(view).await?;
         if self.json {
-            output::json(&host.execution(id).await?)?;
+            output::json(&ended.result)?;
         }
-        store.close().await;
-        Ok(match status {
-            ExecutionStatus::Completed => ExitCode::SUCCESS,
-            _ => ExitCode::from(output::EXIT_REFUSED),
+        Ok(ended)
+    }
+}
+
+/// One code for each cause; Ctrl-C goes before how the run ended.
+fn exit_code(ended: Ended, interrupt: &Interrupt) -> u8 {
+    match ended.result.status {
+        _ if interrupt.is_requested() => EXIT_INTERRUPTED,
+        ExecutionStatus::Completed => 0,
+        _ if ended.nobody_answered => EXIT_WAITING,
+        _ => output::EXIT_REFUSED,
+    }
+}
+
+fn input(text: &str) -> Result<Value> {
+    let text = match text.strip_prefix('@') {
+        None => text.to_owned(),
+        Some(path) => {
+            let size = std::fs::metadata(path)
+                .with_context(|| format!("cannot read {path}"))?
+                .len();
+            anyhow::ensure!(size <= MAX_INPUT, "{path} is larger than {MAX_INPUT} bytes");
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?
+        }
+    };
+    serde_json::from_str(&text).context("--input is not JSON; write an object, or @FILE")
+}
+
+async fn stored_council(local: &LocalHost, named: &str) -> Result<Document> {
+    let id = match Uuid::try_parse(named) {
+        Ok(id) => id,
+        Err(_) => local
+            .host
+            .store
+            .council_of_domain(named.to_owned())
+            .await?
+            .with_context(|| {
+                format!("there is no council of the domain {named:?}; name its id or its domain")
+            })?,
+    };
+    Ok(local.host.get_council(id).await?)
+}
+
+/// What is needed of a council to run one of its chains and to show it.
+struct Parts {
+    chain_id: String,
+    chain_name: String,
+    names: Names,
+}
+
+impl Parts {
+    fn of(council: &Document, chain: Option<&str>) -> Result<Self> {
+        let council: Value = serde_json::from_str(&council.json)?;
+        let list = |name: &str| {
+            council
+                .get(name)
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let text = |value: &Value, name: &str| {
+            value
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let chains: Vec<(String, String)> = list("chains")
+            .iter()
+            .map(|chain| (text(chain, "id"), text(chain, "name")))
+            .collect();
+        let known = || {
+            chains
+                .iter()
+                .map(|(_, name)| name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let found: Vec<&(String, String)> = chains
+            .iter()
+            .filter(|(id, name)| chain.is_none_or(|wanted| wanted == id || wanted == name))
+            .collect();
+        let (chain_id, chain_name) = match (found.as_slice(), chain) {
+            ([one], _) => (*one).clone(),
+            ([], None) => bail!("the council has no chain"),
+            ([], Some(wanted)) => bail!("the council has no chain {wanted:?}; it has {}", known()),
+            (_, None) => bail!(
+                "the council has several chains; name one with --chain: {}",
+                known()
+            ),
+            (_, Some(wanted)) => bail!("several chains are named {wanted:?}; name one by its id"),
+        };
+        let names = list("sprites")
+            .iter()
+            .map(|sprite| (text(sprite, "id"), text(sprite, "name")))
+            .collect();
+        Ok(Self {
+            chain_id,
+            chain_name,
+            names,
         })
-    }
-}
-
-/// Prints a line per decision and step, until the execution ends or waits for a person.
-async fn follow(host: &Host, id: Uuid, quiet: bool) -> Result<ExecutionStatus> {
-    let mut after = 0;
-    while let Some(events) = host.next_events(id, after).await? {
-        for event in events {
-            after = event.seq;
-            let entry: Value = serde_json::from_str(&event.json)?;
-            if !quiet {
-                print(&entry);
-            }
-            if entry.get("status").and_then(Value::as_str) == Some("awaiting_approval") {
-                println!(
-                    "waits for a person: POST /v1/executions/{id}/decision on a server of this data folder"
-                );
-                return Ok(ExecutionStatus::AwaitingApproval);
-            }
-        }
-    }
-    Ok(host.execution(id).await?.status)
-}
-
-fn print(entry: &Value) {
-    let text = |value: &Value, name: &str| {
-        let text = value.get(name).and_then(Value::as_str).unwrap_or_default();
-        text.escape_debug().to_string()
-    };
-    let list = |name: &str| {
-        entry
-            .get(name)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
-    for rule in list("rules") {
-        println!("rule  {:<24} {}", text(&rule, "name"), text(&rule, "reason"));
-    }
-    for gate in list("gates") {
-        println!(
-            "gate  {:<24} {}: {}",
-            text(&gate, "type"),
-            text(&gate, "decision"),
-            text(&gate, "reason")
-        );
-    }
-    for step in list("steps") {
-        let order = step.get("order").and_then(Value::as_u64).unwrap_or_default();
-        println!("step  {order:<24} {}", text(&step, "status"));
-    }
-    let status = text(entry, "status");
-    if ["completed", "failed", "vetoed", "cancelled"].contains(&status.as_str()) {
-        let reason = entry
-            .get("error")
-            .map(|error| text(error, "message"))
-            .unwrap_or_default();
-        println!("end   {status:<24} {reason}");
     }
 }

@@ -1,6 +1,6 @@
 //! `mizzen sprite fingerprint`.
 
-use super::source;
+use crate::document_file as source;
 use crate::output;
 use anyhow::Context as _;
 use mizzen_model::fingerprint::{Fingerprint as Digest, FingerprintType};

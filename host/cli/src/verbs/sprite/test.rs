@@ -1,6 +1,6 @@
 //! `mizzen sprite test`: the sprite's declared cases, each a call in the real sandbox.
 
-use super::source;
+use crate::document_file as source;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use crate::workbench::Workbench;

@@ -1,6 +1,6 @@
 //! `mizzen sprite validate`.
 
-use super::source;
+use crate::document_file as source;
 use crate::output;
 use mizzen_engine::admit_sprite;
 use mizzen_model::json::Json;

@@ -1,4 +1,4 @@
-//! Where a sprite is read from: a file, or standard input as `-`.
+//! Documents that verbs take: JSON or YAML, from a file or from standard input as `-`.
 
 use anyhow::Context as _;
 use mizzen_model::json::{self, Json, Limits};
@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// A sprite is a prompt of 64 Ki characters and some schemas; this is far more.
+/// A sprite is a prompt of 64 Ki characters and some schemas, a council some hundred of them; this is far more.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Opens a file, or standard input for `-`.
-pub(super) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin().lock()));
     }
@@ -20,7 +20,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 }
 
 /// Reads one document. A name that ends in `.yaml` or `.yml` is YAML; otherwise the first character tells.
-pub(super) fn read(path: &Path) -> anyhow::Result<Json> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
     let mut text = String::new();
     let read = open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text);
     read.with_context(|| format!("cannot read {}", path.display()))?;

@@ -1,0 +1,309 @@
+//! An execution as a person reads it: one row for every rule, gate and step, in the order in which they count.
+
+use mizzen_model::execution::{
+    ChainExecutionResult, GateEvaluation, RuleEvaluation, StepExecution, StepStatus,
+};
+use mizzen_model::gate::GatePosition;
+use mizzen_model::rule::RuleAction;
+use std::collections::HashMap;
+use std::io::IsTerminal;
+
+/// Sprites by id.
+pub(crate) type Names = HashMap<String, String>;
+
+/// How a row is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// As it should be.
+    Good,
+    /// Something stopped here.
+    Bad,
+    /// It is not over.
+    Open,
+    /// Nothing happened here.
+    Idle,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Tells the rows of an execution apart, and what they say of the same thing at different times.
+    pub(crate) key: String,
+    kind: &'static str,
+    what: String,
+    state: String,
+    note: String,
+    pub(crate) tone: Tone,
+}
+
+impl Row {
+    /// Whether what it says is final.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.tone != Tone::Open && self.state != StepStatus::Pending.as_str()
+    }
+}
+
+/// Everything that was decided and done, rules first, each gate where it was evaluated.
+pub(crate) fn rows(result: &ChainExecutionResult, names: &Names) -> Vec<Row> {
+    let mut rows: Vec<Row> = result
+        .rules
+        .iter()
+        .enumerate()
+        .map(|(at, it)| rule(at, it))
+        .collect();
+    let gates = |of: Option<u32>, wanted: &'static [GatePosition]| {
+        let gates = result.gates.iter().enumerate();
+        gates
+            .filter(move |(_, it)| it.step == of && wanted.contains(&it.position))
+            .map(|(at, it)| gate(at, it, names))
+    };
+    rows.extend(gates(None, &[GatePosition::Before]));
+    for it in &result.steps {
+        rows.extend(gates(Some(it.order), &[GatePosition::Before]));
+        rows.push(step(it, names));
+        rows.extend(gates(
+            Some(it.order),
+            &[GatePosition::After, GatePosition::OnError],
+        ));
+    }
+    rows.extend(gates(None, &[GatePosition::After, GatePosition::OnError]));
+    rows
+}
+
+/// The last line: how it stands, how long it took, and why.
+pub(crate) fn end(result: &ChainExecutionResult) -> Row {
+    let time = result.duration_ms.map(|ms| format!("{ms} ms"));
+    let reason = result
+        .error
+        .as_ref()
+        .map(|error| format!("{}: {}", error.code, error.message));
+    let note: Vec<String> = time.into_iter().chain(reason).collect();
+    Row {
+        key: "end".to_owned(),
+        kind: "end",
+        what: result.status.to_string(),
+        state: String::new(),
+        note: note.join(", "),
+        tone: if result.status.is_final() {
+            Tone::Good
+        } else {
+            Tone::Open
+        },
+    }
+}
+
+fn rule(at: usize, it: &RuleEvaluation) -> Row {
+    let (state, tone) = match (it.matched, it.action) {
+        (false, _) => ("not matched".to_owned(), Tone::Idle),
+        (true, RuleAction::Allow) => ("allow".to_owned(), Tone::Good),
+        (true, action) => (action.to_string(), Tone::Bad),
+    };
+    Row {
+        key: format!("rule {at}"),
+        kind: "rule",
+        what: it.name.clone(),
+        state,
+        note: if it.matched {
+            it.reason.clone()
+        } else {
+            String::new()
+        },
+        tone,
+    }
+}
+
+fn gate(at: usize, it: &GateEvaluation, names: &Names) -> Row {
+    let position = match it.step {
+        Some(step) => format!("{} step {step}", it.position),
+        None => it.position.to_string(),
+    };
+    let vetoed = it.decision == mizzen_model::execution::GateDecision::Veto;
+    Row {
+        key: format!("gate {at}"),
+        kind: "gate",
+        what: format!("{position}, {}", name(names, &it.sprite_id.to_string())),
+        state: it.decision.to_string(),
+        note: it.reason.clone(),
+        tone: if vetoed { Tone::Bad } else { Tone::Good },
+    }
+}
+
+fn step(it: &StepExecution, names: &Names) -> Row {
+    let tone = match it.status {
+        StepStatus::Completed => Tone::Good,
+        StepStatus::Failed => Tone::Bad,
+        StepStatus::Running => Tone::Open,
+        StepStatus::Pending | StepStatus::Skipped => Tone::Idle,
+    };
+    let note = match (&it.error, &it.output) {
+        (Some(error), _) => format!("{}: {}", error.code, error.message),
+        (None, Some(output)) => output.to_string(),
+        (None, None) => String::new(),
+    };
+    Row {
+        key: format!("step {} {}", it.order, it.status),
+        kind: "step",
+        what: format!(
+            "{} {}.{}",
+            it.order,
+            name(names, &it.sprite_id.to_string()),
+            it.action
+        ),
+        state: it.status.to_string(),
+        note,
+        tone,
+    }
+}
+
+fn name(names: &Names, id: &str) -> String {
+    names.get(id).cloned().unwrap_or_else(|| id.to_owned())
+}
+
+/// How lines are laid out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Columns of the terminal, or as many as a line may have.
+    pub(crate) width: usize,
+    /// Whether states may be coloured.
+    pub(crate) coloured: bool,
+}
+
+/// Plain lines are for logs and files: long enough for a reason, no longer than anybody reads.
+pub(crate) const PLAIN: Layout = Layout {
+    width: 400,
+    coloured: false,
+};
+
+impl Layout {
+    /// What fits standard output: the terminal's width, and colours where a person wants them.
+    pub(crate) fn of_stdout() -> Self {
+        let width =
+            terminal_size::terminal_size().map_or(120, |(terminal_size::Width(width), _)| usize::from(width));
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self {
+            width: width.saturating_sub(1),
+            coloured: wanted && std::io::stdout().is_terminal(),
+        }
+    }
+}
+
+/// The rows as lines, in columns. What a guest or a client wrote cannot move the cursor or leave its line.
+pub(crate) fn lines(rows: &[Row], layout: Layout) -> Vec<String> {
+    // A narrow terminal still shows something of every column.
+    let most = (layout.width / 2).clamp(8, 44);
+    let column = |of: fn(&Row) -> &str, least: usize| {
+        let widest = rows.iter().map(|row| columns(&shown(of(row)))).max().unwrap_or(0);
+        widest.clamp(least.min(most), most)
+    };
+    let (what, state) = (column(|row| &row.what, 24), column(|row| &row.state, 11));
+    rows.iter()
+        .map(|row| {
+            let head = format!("{}  {}  ", pad(row.kind, 4), pad(&shown(&row.what), what));
+            let state = pad(&shown(&row.state), state);
+            let left = layout.width.saturating_sub(columns(&head) + columns(&state) + 2);
+            let line = format!("{}  {}", paint(&state, row, layout), cut(&shown(&row.note), left));
+            format!("{head}{}", line.trim_end())
+        })
+        .collect()
+}
+
+fn paint(state: &str, row: &Row, layout: Layout) -> String {
+    let code = match row.tone {
+        _ if !layout.coloured => return state.to_owned(),
+        Tone::Good => 32,
+        Tone::Bad => 31,
+        Tone::Open => 33,
+        Tone::Idle => 2,
+    };
+    format!("\u{1b}[{code}m{state}\u{1b}[0m")
+}
+
+/// Text without what a terminal would obey: control characters, and marks that turn the direction of writing.
+pub(crate) fn shown(text: &str) -> String {
+    let obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => ' ',
+            c if obeyed(c) => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// Columns that a text may take: what is not ASCII may be twice as wide.
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}
+
+/// No more than so many columns.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut left = most.saturating_sub(2);
+    let kept: String = text
+        .chars()
+        .take_while(|c| {
+            let wide = if c.is_ascii() { 1 } else { 2 };
+            let fits = wide <= left;
+            left = left.saturating_sub(wide);
+            fits
+        })
+        .collect();
+    format!("{kept}…")
+}
+
+fn pad(text: &str, width: usize) -> String {
+    let text = cut(text, width);
+    let missing = width.saturating_sub(columns(&text));
+    format!("{text}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(what: &str, note: &str) -> Row {
+        Row {
+            key: String::new(),
+            kind: "gate",
+            what: what.to_owned(),
+            state: "allow".to_owned(),
+            note: note.to_owned(),
+            tone: Tone::Good,
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_stays_on_its_line_and_moves_nothing() {
+        let hostile = row("\u{1b}[2J\u{202e}evil\r\n", &"x\u{7}é\n".repeat(200));
+        for width in [0, 1, 20, 80] {
+            let layout = Layout {
+                width,
+                coloured: false,
+            };
+            for line in lines(std::slice::from_ref(&hostile), layout) {
+                assert!(!line.chars().any(char::is_control), "{line:?}");
+                assert!(!line.contains('\u{202e}'));
+                assert!(columns(&line) <= width.max(30), "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_stand_in_columns() {
+        let rows = [
+            row("a", "first"),
+            row("a longer name than the others have", "second"),
+        ];
+        let lines = lines(&rows, PLAIN);
+        assert_eq!(lines[0].find("allow"), lines[1].find("allow"));
+        assert_eq!(
+            lines[0],
+            "gate  a                                   allow        first"
+        );
+    }
+}
