@@ -280,7 +280,7 @@ fn a_chain_runs_from_the_command_line_with_a_line_per_decision_and_step() {
     );
     let (code, said) = run("vetoed-before");
     assert_eq!(code, Some(1));
-    assert!(said.contains("veto: Task scope not authorised"), "{said}");
+    assert!(said.contains("veto         Task scope not authorised"), "{said}");
 }
 
 #[test]

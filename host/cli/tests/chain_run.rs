@@ -1,0 +1,298 @@
+//! `mizzen chain run`: council files, exit codes, what a person sees on a terminal, Ctrl-C.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
+#[path = "support/delivery.rs"]
+mod delivery;
+#[path = "support/terminal.rs"]
+mod terminal;
+
+use delivery::{example, mizzen_at, workshop};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output};
+use terminal::Terminal;
+
+/// `mizzen chain run` on the example's council.
+fn run(chain: &str, input: &str) -> Command {
+    let mut command = mizzen_at(workshop());
+    command
+        .args(["chain", "run"])
+        .arg(example("council.json"))
+        .args(["--chain", chain, "--input"])
+        .arg(format!("@{}", example("inputs").join(input).display()));
+    command
+}
+
+fn said(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_council_file_runs_on_a_host_of_its_own_that_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("deliver", "staging.json")
+        .env("TMPDIR", folder.path())
+        .output()
+        .unwrap();
+    let (code, out, err) = said(&output);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    for (line, expected) in lines.iter().zip([
+        "rule  no credentials in specifications  not matched",
+        "rule  ask before production             not matched",
+        "gate  before, LEWIS-06",
+    ]) {
+        assert!(line.starts_with(expected), "{out}");
+    }
+    assert!(out.contains("step  2 MARTINEZ-04.deploy"), "{out}");
+    assert!(out.contains("delivery://staging/area/1"), "{out}");
+    assert!(lines.last().unwrap().starts_with("end   completed"), "{out}");
+    assert!(!out.contains('\u{1b}'), "{out:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn each_cause_has_its_exit_code() {
+    for (chain, input, code, reason) in [
+        ("deliver", "moon.json", 1, "GATE_VETO: Task scope not authorised"),
+        (
+            "propose",
+            "bare.json",
+            1,
+            "GATE_VETO: The reviewer is not sure enough",
+        ),
+        ("rehearse", "forever.json", 1, "TIMEOUT: the chain's timeout"),
+        ("deliver", "production.json", 4, "CANCELLED"),
+    ] {
+        let (found, out, err) = said(&run(chain, input).output().unwrap());
+        assert_eq!(found, Some(code), "{out}{err}");
+        assert!(out.contains(reason), "{input}: {out}");
+    }
+    let (code, _, err) = said(&run("nothing", "staging.json").output().unwrap());
+    assert_eq!(code, Some(1));
+    assert!(err.contains("it has deliver, propose, rehearse"), "{err}");
+    let (code, _, err) = said(&mizzen_at(workshop()).args(["chain", "run"]).output().unwrap());
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn json_is_the_result_and_nothing_else() {
+    for (input, code, status) in [
+        ("staging.json", 0, "completed"),
+        ("moon.json", 1, "vetoed"),
+        ("production.json", 4, "cancelled"),
+    ] {
+        let (found, out, err) = said(&run("deliver", input).arg("--json").output().unwrap());
+        assert_eq!(found, Some(code), "{err}");
+        let result: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(result["status"], status);
+    }
+}
+
+/// The example's council with its sprites inside, so that a test can change it.
+fn inline(folder: &Path, change: impl FnOnce(&mut Value)) -> std::path::PathBuf {
+    let mut council: Value =
+        serde_json::from_str(&std::fs::read_to_string(example("council.json")).unwrap()).unwrap();
+    let sprite = |name: &str, capability: &str| {
+        json!({
+            "name": name, "version": "1.0.0", "system_prompt": "Be brief.", "metadata": {"author": "ada", "tags": []},
+            "capabilities": [{"name": capability, "description": "A capability.", "parameters": {"type": "object"}}],
+        })
+    };
+    council["sprites"] = json!([
+        sprite("SOL-FORGE", "generate_code"),
+        sprite("BECK-02", "review_pull_request"),
+        sprite("MARTINEZ-04", "deploy"),
+        sprite("LEWIS-06", "plan"),
+    ]);
+    council["chains"] = json!([council["chains"][0]]);
+    change(&mut council);
+    let file = folder.join("council.json");
+    std::fs::write(&file, council.to_string()).unwrap();
+    file
+}
+
+#[test]
+fn with_a_data_folder_a_council_is_taken_over_once_and_its_history_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let input = std::fs::read_to_string(example("inputs/staging.json")).unwrap();
+    let chain_run = |arguments: &[&str]| {
+        let mut command = mizzen_at(workshop());
+        command
+            .args(["chain", "run", "--input", &input, "--json", "--data"])
+            .arg(&data)
+            .args(arguments);
+        said(&command.output().unwrap())
+    };
+    let result = |said: (Option<i32>, String, String)| -> Value {
+        assert_eq!(said.0, Some(0), "{}", said.2);
+        serde_json::from_str(&said.1).unwrap()
+    };
+    let file = inline(folder.path(), |_| {});
+    let file = file.to_str().unwrap();
+    let first = result(chain_run(&[file]));
+    let again = result(chain_run(&[file, "--chain", "deliver"]));
+    let stored = result(chain_run(&["--council", "engineering"]));
+    let by_id = result(chain_run(&["--council", first["council_id"].as_str().unwrap()]));
+    for run in [&again, &stored, &by_id] {
+        assert_eq!(
+            (&run["council_id"], &run["chain_id"]),
+            (&first["council_id"], &first["chain_id"])
+        );
+    }
+    // The plugin's own store is the data folder's: the same code is the same release.
+    assert_eq!(by_id["steps"][2]["output"]["revision"], 1);
+
+    // The same version of a sprite with other content is another sprite.
+    inline(folder.path(), |council| {
+        council["sprites"][1]["system_prompt"] = json!("Be kind.")
+    });
+    let (code, _, err) = chain_run(&[file]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("another sprite BECK-02 1.0.0: raise the version"),
+        "{err}"
+    );
+    inline(folder.path(), |council| {
+        council["sprites"][1]["system_prompt"] = json!("Be kind.");
+        council["sprites"][1]["version"] = json!("1.1.0");
+    });
+    let newer = result(chain_run(&[file]));
+    assert_eq!(
+        (&newer["council_id"], &newer["chain_id"]),
+        (&first["council_id"], &first["chain_id"])
+    );
+    assert_eq!(newer["steps"][1]["sprite_id"], first["steps"][1]["sprite_id"]);
+}
+
+#[test]
+fn a_file_that_will_not_do_is_refused_with_the_place_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let refused = |change: &dyn Fn(&mut Value), expected: &str| {
+        let file = inline(folder.path(), |council| change(council));
+        let mut command = mizzen_at(workshop());
+        command.args(["chain", "run", "--data"]).arg(&data).arg(file);
+        let (code, _, err) = said(&command.output().unwrap());
+        assert_eq!(code, Some(1), "{err}");
+        assert!(err.contains(expected), "{err}");
+    };
+    refused(
+        &|council| council["sprites"] = json!(["../../secret.yaml"]),
+        "beside or below the council's own",
+    );
+    refused(
+        &|council| council["sprites"] = json!(["/etc/passwd"]),
+        "beside or below the council's own",
+    );
+    refused(
+        &|council| council["sprites"] = json!(["nowhere.yaml"]),
+        "the sprite file \"nowhere.yaml\"",
+    );
+    refused(
+        &|council| council["sprites"][1]["name"] = json!("SOL-FORGE"),
+        "two sprites of the file are named SOL-FORGE",
+    );
+    refused(
+        &|council| council["chains"][0]["steps"][1]["sprite_id"] = json!("BECK-03"),
+        "/chains/0/steps/1/sprite_id",
+    );
+    refused(&|council| council["gate_agents"] = json!([]), "gate_agents");
+    refused(&|council| *council = json!([]), "a council file holds one object");
+    // The folder exists by now; what was refused left no sprite in it.
+    let mut command = mizzen_at(workshop());
+    command
+        .args(["chain", "run", "--council", "engineering", "--data"])
+        .arg(&data);
+    let (_, _, err) = said(&command.output().unwrap());
+    assert!(err.contains("no council of the domain"), "{err}");
+    let info = mizzen_at(workshop())
+        .args(["db", "info", "--json", "--data"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    let info: Value = serde_json::from_slice(&info.stdout).unwrap();
+    let rows = info["rows"].as_array().unwrap();
+    assert!(rows.contains(&json!(["sprites", 0])), "{info}");
+}
+
+const QUESTION: &str = "approve? [y/n] ";
+
+#[test]
+fn on_a_terminal_the_table_is_redrawn_and_a_person_is_asked() {
+    for (typed, code, end) in [("y\n", 0, "completed"), ("no\n", 1, "vetoed")] {
+        let mut terminal = Terminal::run(run("deliver", "production.json"));
+        terminal.wait_for(QUESTION, 1);
+        // What is no answer is asked again; nothing is taken for a yes.
+        terminal.type_in("perhaps\n");
+        terminal.wait_for(QUESTION, 2);
+        terminal.type_in(typed);
+        let (status, seen) = terminal.end();
+        assert_eq!(status.code(), Some(code), "{seen}");
+        assert!(seen.contains("A\r\u{1b}[J"), "nothing was redrawn: {seen:?}");
+        let last = seen.rsplit("\u{1b}[J").next().unwrap();
+        assert!(last.contains(&format!("end   {end}")), "{last}");
+        assert!(last.contains("2 MARTINEZ-04.deploy"), "{last}");
+    }
+}
+
+/// Sends what Ctrl-C sends.
+fn interrupt(terminal: &Terminal) {
+    let status = Command::new("kill")
+        .args(["-INT", &terminal.process().to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn ctrl_c_at_the_question_cancels_the_run_and_exits_130() {
+    let terminal = Terminal::run(run("deliver", "production.json"));
+    terminal.wait_for(QUESTION, 1);
+    interrupt(&terminal);
+    let (status, seen) = terminal.end();
+    assert_eq!(status.code(), Some(130), "{seen}");
+    assert!(seen.contains("interrupted: cancelling the run"), "{seen}");
+    assert!(
+        seen.rsplit("\u{1b}[J")
+            .next()
+            .unwrap()
+            .contains("end   cancelled"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn ctrl_c_stops_a_guest_that_computes_and_exits_130() {
+    // A thousand million rounds: far more than is computed before the signal arrives, and the chain allows a minute.
+    let terminal = Terminal::run(run("soak", "forever.json"));
+    terminal.wait_for("running", 1);
+    interrupt(&terminal);
+    let (status, seen) = terminal.end();
+    assert_eq!(status.code(), Some(130), "{seen}");
+    assert!(
+        seen.rsplit("\u{1b}[J")
+            .next()
+            .unwrap()
+            .contains("end   cancelled"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn a_terminal_that_hangs_up_answers_nothing() {
+    let mut terminal = Terminal::run(run("deliver", "production.json"));
+    terminal.wait_for(QUESTION, 1);
+    // Ctrl-D: the end of what is typed.
+    terminal.type_in("\u{4}");
+    let (status, seen) = terminal.end();
+    assert_eq!(status.code(), Some(4), "{seen}");
+    assert!(seen.contains("nobody is here to be asked"), "{seen}");
+}
