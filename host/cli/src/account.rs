@@ -166,12 +166,15 @@ pub(crate) struct Layout {
     pub(crate) width: usize,
     /// Whether states may be coloured.
     pub(crate) coloured: bool,
+    /// Columns that a name has at least: lines that come one after the other stand below each other.
+    pub(crate) name: usize,
 }
 
 /// Plain lines are for logs and files: long enough for a reason, no longer than anybody reads.
 pub(crate) const PLAIN: Layout = Layout {
     width: 400,
     coloured: false,
+    name: 36,
 };
 
 impl Layout {
@@ -183,6 +186,7 @@ impl Layout {
         Self {
             width: width.saturating_sub(1),
             coloured: wanted && std::io::stdout().is_terminal(),
+            name: 24,
         }
     }
 }
@@ -195,7 +199,7 @@ pub(crate) fn lines(rows: &[Row], layout: Layout) -> Vec<String> {
         let widest = rows.iter().map(|row| columns(&shown(of(row)))).max().unwrap_or(0);
         widest.clamp(least.min(most), most)
     };
-    let (what, state) = (column(|row| &row.what, 24), column(|row| &row.state, 11));
+    let (what, state) = (column(|row| &row.what, layout.name), column(|row| &row.state, 11));
     rows.iter()
         .map(|row| {
             let head = format!("{}  {}  ", pad(row.kind, 4), pad(&shown(&row.what), what));
@@ -284,6 +288,7 @@ mod tests {
             let layout = Layout {
                 width,
                 coloured: false,
+                name: 24,
             };
             for line in lines(std::slice::from_ref(&hostile), layout) {
                 assert!(!line.chars().any(char::is_control), "{line:?}");
@@ -303,7 +308,7 @@ mod tests {
         assert_eq!(lines[0].find("allow"), lines[1].find("allow"));
         assert_eq!(
             lines[0],
-            "gate  a                                   allow        first"
+            "gate  a                                     allow        first"
         );
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a test that cannot go on should stop"
 )]
@@ -15,7 +16,7 @@ use delivery::{example, mizzen_at, workshop};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
-use terminal::Terminal;
+use terminal::{CTRL_C, CTRL_D, Terminal};
 
 /// `mizzen chain run` on the example's council.
 fn run(chain: &str, input: &str) -> Command {
@@ -227,15 +228,15 @@ const QUESTION: &str = "approve? [y/n] ";
 
 #[test]
 fn on_a_terminal_the_table_is_redrawn_and_a_person_is_asked() {
-    for (typed, code, end) in [("y\n", 0, "completed"), ("no\n", 1, "vetoed")] {
-        let mut terminal = Terminal::run(run("deliver", "production.json"));
+    for (typed, expected, end) in [("y\n", 0, "completed"), ("no\n", 1, "vetoed")] {
+        let mut terminal = Terminal::run(&run("deliver", "production.json"));
         terminal.wait_for(QUESTION, 1);
         // What is no answer is asked again; nothing is taken for a yes.
         terminal.type_in("perhaps\n");
         terminal.wait_for(QUESTION, 2);
         terminal.type_in(typed);
-        let (status, seen) = terminal.end();
-        assert_eq!(status.code(), Some(code), "{seen}");
+        let (code, seen) = terminal.end();
+        assert_eq!(code, Some(expected), "{seen}");
         assert!(seen.contains("A\r\u{1b}[J"), "nothing was redrawn: {seen:?}");
         let last = seen.rsplit("\u{1b}[J").next().unwrap();
         assert!(last.contains(&format!("end   {end}")), "{last}");
@@ -243,22 +244,13 @@ fn on_a_terminal_the_table_is_redrawn_and_a_person_is_asked() {
     }
 }
 
-/// Sends what Ctrl-C sends.
-fn interrupt(terminal: &Terminal) {
-    let status = Command::new("kill")
-        .args(["-INT", &terminal.process().to_string()])
-        .status()
-        .unwrap();
-    assert!(status.success());
-}
-
 #[test]
 fn ctrl_c_at_the_question_cancels_the_run_and_exits_130() {
-    let terminal = Terminal::run(run("deliver", "production.json"));
+    let mut terminal = Terminal::run(&run("deliver", "production.json"));
     terminal.wait_for(QUESTION, 1);
-    interrupt(&terminal);
-    let (status, seen) = terminal.end();
-    assert_eq!(status.code(), Some(130), "{seen}");
+    terminal.type_in(CTRL_C);
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(130), "{seen}");
     assert!(seen.contains("interrupted: cancelling the run"), "{seen}");
     assert!(
         seen.rsplit("\u{1b}[J")
@@ -272,11 +264,11 @@ fn ctrl_c_at_the_question_cancels_the_run_and_exits_130() {
 #[test]
 fn ctrl_c_stops_a_guest_that_computes_and_exits_130() {
     // A thousand million rounds: far more than is computed before the signal arrives, and the chain allows a minute.
-    let terminal = Terminal::run(run("soak", "forever.json"));
+    let mut terminal = Terminal::run(&run("soak", "forever.json"));
     terminal.wait_for("running", 1);
-    interrupt(&terminal);
-    let (status, seen) = terminal.end();
-    assert_eq!(status.code(), Some(130), "{seen}");
+    terminal.type_in(CTRL_C);
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(130), "{seen}");
     assert!(
         seen.rsplit("\u{1b}[J")
             .next()
@@ -288,11 +280,10 @@ fn ctrl_c_stops_a_guest_that_computes_and_exits_130() {
 
 #[test]
 fn a_terminal_that_hangs_up_answers_nothing() {
-    let mut terminal = Terminal::run(run("deliver", "production.json"));
+    let mut terminal = Terminal::run(&run("deliver", "production.json"));
     terminal.wait_for(QUESTION, 1);
-    // Ctrl-D: the end of what is typed.
-    terminal.type_in("\u{4}");
-    let (status, seen) = terminal.end();
-    assert_eq!(status.code(), Some(4), "{seen}");
+    terminal.type_in(CTRL_D);
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(4), "{seen}");
     assert!(seen.contains("nobody is here to be asked"), "{seen}");
 }

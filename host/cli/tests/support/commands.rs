@@ -48,7 +48,7 @@ pub(crate) fn run(document: &Path, folder: &Path, environment: &[(&str, &str)]) 
     let mut script =
         String::from("set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER 2>/dev/null' EXIT\n");
     for (number, block) in blocks.iter().enumerate() {
-        writeln!(script, "echo '@@ {number}'\n{}", block.commands).unwrap();
+        writeln!(script, "printf '\\n@@ {number}\\n'\n{}", block.commands).unwrap();
     }
     let mizzen = Path::new(env!("CARGO_BIN_EXE_mizzen")).parent().unwrap();
     let rest = std::env::var_os("PATH").unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn run(document: &Path, folder: &Path, environment: &[(&str, &str)]) 
     );
     assert!(output.status.success(), "{printed}\n{complained}");
     for (number, block) in blocks.iter().enumerate() {
-        let printed = printed.split(&format!("@@ {number}\n")).nth(1).unwrap();
+        let printed = printed.split(&format!("\n@@ {number}\n")).nth(1).unwrap();
         let mut rest = printed.split("\n@@ ").next().unwrap();
         // In this order; `…` stands for anything.
         for expected in block.prints.lines().flat_map(|line| line.split(" … ")) {
