@@ -247,7 +247,10 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }
-    let mut left = most.saturating_sub(2);
+    if most < 2 {
+        return String::new();
+    }
+    let mut left = most - 2;
     let kept: String = text
         .chars()
         .take_while(|c| {

@@ -45,8 +45,9 @@ pub(crate) fn run(document: &Path, folder: &Path, environment: &[(&str, &str)]) 
     );
     // A request that nothing answers must not stop the tests for ever.
     std::fs::write(folder.join(".curlrc"), "max-time = 300\n").unwrap();
-    let mut script =
-        String::from("set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER 2>/dev/null' EXIT\n");
+    let mut script = String::from(
+        "set -eu\nSERVER=\ntrap 'test -z \"$SERVER\" || kill $SERVER 2>/dev/null || true' EXIT\n",
+    );
     for (number, block) in blocks.iter().enumerate() {
         writeln!(script, "printf '\\n@@ {number}\\n'\n{}", block.commands).unwrap();
     }
