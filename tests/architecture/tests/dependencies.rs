@@ -71,15 +71,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "mizzen-ops",
         ],
     ),
+    (
+        "mizzen-bench",
+        &[
+            "mizzen-model",
+            "mizzen-rules",
+            "mizzen-catalog",
+            "mizzen-builder",
+            "mizzen-engine",
+            "mizzen-sandbox",
+            "mizzen-store",
+            "mizzen-ops",
+            "mizzen-server",
+            "mizzen-isolation",
+        ],
+    ),
 ];
 
-/// Crates of others that only these packages may name.
+/// Crates of others that only these packages may name. The benchmarks compare with the bare engine, server and database.
 const ONLY: &[(&str, &[&str])] = &[
-    ("wasmtime", &["mizzen-sandbox"]),
+    ("wasmtime", &["mizzen-sandbox", "mizzen-bench"]),
     ("wasmtime-wasi", &["mizzen-sandbox"]),
     ("wasmtime-wasi-io", &["mizzen-sandbox"]),
-    ("axum", &["mizzen-server"]),
-    ("rusqlite", &["mizzen-store"]),
+    ("axum", &["mizzen-server", "mizzen-bench"]),
+    ("rusqlite", &["mizzen-store", "mizzen-bench"]),
     ("wit-bindgen", &["mizzen-sdk"]),
     ("clap", &["mizzen-cli"]),
 ];
