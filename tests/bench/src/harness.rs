@@ -104,6 +104,7 @@ fn measured(bench: &Bench, subject: &Subject) -> Result<Vec<Row>> {
 }
 
 fn write(folder: &Path, report: &Report) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
     let write = |name: &str, text: String| {
         let file = folder.join(name);
         std::fs::write(&file, text).with_context(|| file.display().to_string())

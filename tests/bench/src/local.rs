@@ -48,10 +48,22 @@ impl Local {
 
     /// Registers a sprite for a tool and a council with a chain; gives the council as it is stored.
     pub(crate) async fn furnish(&self, domain: &str, tool: &str, steps: usize) -> Result<Value> {
+        self.furnish_changed(domain, tool, steps, |_| ()).await
+    }
+
+    /// The same, with a council that was changed before.
+    pub(crate) async fn furnish_changed(
+        &self,
+        domain: &str,
+        tool: &str,
+        steps: usize,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<Value> {
         let caller = Caller::local("req-bench");
         let made = sprite(&format!("SPRITE-{domain}").to_uppercase(), tool);
         let made = self.host.create_sprite(&caller, &json(&made)?, None).await?;
-        let council = council(domain, &made.id.to_string(), steps);
+        let mut council = council(domain, &made.id.to_string(), steps);
+        change(&mut council);
         let made = self.host.create_council(&caller, &json(&council)?, None).await?;
         serde_json::from_str(&made.json).context("the council cannot be read")
     }

@@ -200,7 +200,13 @@ fn cancel(bench: &Bench) -> Result<Row> {
     let runtime = runtime()?;
     let site = Site::new(bench, &[patient_spinner(bench)?])?;
     let local = runtime.block_on(Local::open(bench, &site, &site.data()))?;
-    let council = runtime.block_on(local.furnish("bench", "hostile.spins.attack", 1))?;
+    // It takes no input.
+    let bare = |council: &mut serde_json::Value| {
+        if let Some(map) = council.pointer_mut("/chains/0/steps/0/input_map") {
+            *map = literal!({});
+        }
+    };
+    let council = runtime.block_on(local.furnish_changed("bench", "hostile.spins.attack", 1, bare))?;
     let document = json(&request(&council, &input())?)?;
     let mut samples = Samples::default();
     for _ in 0..bench.pick(2, 100, 500) {
