@@ -13,7 +13,9 @@ mod rules;
 pub(crate) mod runs;
 mod sandbox;
 
+use crate::filled::{Rows, fill};
 use crate::harness::Bench;
+use crate::python::Python;
 use crate::row::Row;
 use anyhow::Result;
 use tokio::runtime::Runtime;
@@ -44,9 +46,20 @@ pub(crate) fn runtime() -> Result<Runtime> {
 pub(crate) fn prepare(bench: &Bench) -> Result<()> {
     crate::echo::package(bench)?;
     crate::served::mizzen(bench)?;
-    for (what, done) in [("Extism", extism::build(bench))] {
+    let python = |packages| Python::find(bench, packages).map(drop);
+    for (what, done) in [
+        ("Extism", extism::build(bench)),
+        ("CLIPS", python(rules::CLIPS)),
+        ("FastAPI", python(chain::FASTAPI)),
+    ] {
         if let Err(error) = done {
             eprintln!("{what}: {error:#}");
+        }
+    }
+    let runtime = runtime()?;
+    for rows in [Rows::Runs, Rows::Sprites] {
+        for count in [1_000, 10_000, 100_000, 1_000_000] {
+            runtime.block_on(fill(bench, rows, count))?;
         }
     }
     Ok(())

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 const PATH: &str = "/v1/chains/execute";
 const STEPS: usize = 3;
+/// What the rival in Python needs.
+pub(super) const FASTAPI: &[&str] = &["fastapi==0.121.0", "uvicorn[standard]==0.38.0"];
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let Some(binary) = mizzen(bench)? else {
@@ -45,7 +47,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
         ],
         &log,
     )?;
-    let python = Python::find(bench, &["fastapi==0.121.0", "uvicorn[standard]==0.38.0"])
+    let python = Python::find(bench, FASTAPI)
         .and_then(|python| Listening::start(&mut python.command("rivals/fastapi/fastapi_rival.py"), &log));
     let mut servers = vec![
         Side::new("ours", &ours),
