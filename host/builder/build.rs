@@ -13,7 +13,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = here.join("../..").canonicalize()?;
     let mut text = String::new();
     list(&mut text, "SDK", &root, &["sdk", "wit/v1"])?;
-    list(&mut text, "TEMPLATES", &here.join("templates"), &["tool"])?;
+    list(
+        &mut text,
+        "TEMPLATES",
+        &here.join("templates"),
+        &["tool", "pack", "rules"],
+    )?;
     list(&mut text, "LOCK", &root, &["Cargo.lock"])?;
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("embedded.rs"), text)?;
     Ok(())

@@ -65,13 +65,23 @@ pub fn build_plugin(
 
     progress(Progress::Packaging);
     let component = files::read_bounded(&component, MAX_COMPONENT)?;
-    let unsigned = package::embed_manifest(&component, project.manifest_text())?;
-    // ed25519 signatures are deterministic: the same component, manifest and key make the same bytes.
-    let bytes = signature::sign(unsigned, request.key)?;
     let path = match request.output_folder {
         Some(folder) => folder.join(project.package_name()),
         None => project.package_path(),
     };
+    write_package(&component, project.manifest_text(), path, request.key)
+}
+
+/// Embeds the manifest, signs, and writes the package unless the same one is there.
+pub(crate) fn write_package(
+    component: &[u8],
+    manifest_text: &str,
+    path: PathBuf,
+    key: &SecretKey,
+) -> Result<BuiltPlugin, BuildError> {
+    let unsigned = package::embed_manifest(component, manifest_text)?;
+    // ed25519 signatures are deterministic: the same component, manifest and key make the same bytes.
+    let bytes = signature::sign(unsigned, key)?;
     let size = bytes.len() as u64;
     let unchanged = files::read_bounded(&path, size).is_ok_and(|existing| existing == bytes);
     if !unchanged {
@@ -86,12 +96,16 @@ pub fn build_plugin(
     }
     let package = Package::parse(bytes)?;
     let shape = Shape::read(package.component())?;
+    let manifest = Manifest::parse(manifest_text).map_err(|problems| BuildError::Manifest {
+        path: path.clone(),
+        problems: problems.to_string(),
+    })?;
     Ok(BuiltPlugin {
         path,
         size,
         digest: package.digest(),
-        key: request.key.id(),
-        manifest: project.manifest().clone(),
+        key: key.id(),
+        manifest,
         imports: shape.imports.into_iter().map(|import| import.name).collect(),
         unchanged,
     })

@@ -4,6 +4,8 @@
 //! [`build_plugin`] installs the missing target, runs cargo with the flags that make small and fast guests, embeds the
 //! manifest, signs, and writes `dist/NAME-VERSION.wasm`.
 //!
+//! [`pack`] makes packages of rule files, without a compiler.
+//!
 //! Deliberately not here: what a package is (the catalog), whether it would be loaded (the catalog), running it (the
 //! sandbox), and watching files (the verb `plugin dev`). To add a kind of template: a folder in `templates/`, a variant in
 //! [`Kind`].
@@ -15,6 +17,7 @@ mod cargo;
 mod embedded;
 mod error;
 mod new_project;
+pub mod pack;
 mod progress;
 mod project;
 mod sdk;

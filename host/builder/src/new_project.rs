@@ -72,17 +72,20 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// What a plugin provides. The other kinds join with the issues that finish them.
+/// What a plugin provides. The other kinds join with what finishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Tools.
     Tool,
+    /// A governance pack in Rust.
+    Pack,
 }
 
 impl Kind {
     fn template(self) -> &'static str {
         match self {
             Kind::Tool => "tool/",
+            Kind::Pack => "pack/",
         }
     }
 }

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod ir;
 mod key;
+mod pack;
 mod plugin;
 mod plugins;
 mod rules;
@@ -40,6 +41,8 @@ enum Verb {
     Ir(ir::Ir),
     /// Make and show keys: those that sign plugins, and those of API users
     Key(key::Key),
+    /// Write, build, test and explain one governance pack
+    Pack(pack::Pack),
     /// Write, build, sign, check and run one plugin
     Plugin(plugin::Plugin),
     /// Install plugins on a host, and see what it would load
@@ -66,6 +69,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Doctor(verb) => verb.run(),
         Verb::Ir(verb) => verb.run(),
         Verb::Key(group) => group.run(),
+        Verb::Pack(group) => group.run(),
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),
         Verb::Sprite(verb) => verb.run(),

@@ -4,8 +4,9 @@ use crate::home::Home;
 use anyhow::Result;
 use mizzen_catalog::load::load_set;
 use mizzen_catalog::{LoadFailure, Sources, Terms};
+use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::{CallReport, LogLevel};
-use mizzen_ops::toolbox::{CallError, CallRequest, Loaded, Outfit, ToolResult, Toolbox};
+use mizzen_ops::toolbox::{CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +63,16 @@ impl Workbench {
     /// Calls a tool.
     pub(crate) fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
         self.runtime.block_on(self.toolbox.call(request))
+    }
+
+    /// Asks a pack for its verdict.
+    pub(crate) fn evaluate(
+        &self,
+        pack: &InstalledPack,
+        facts: &str,
+        budget: u64,
+    ) -> Result<Verdict, PackFailure> {
+        self.runtime.block_on(pack.evaluate(facts, budget, None))
     }
 }
 

@@ -23,6 +23,7 @@ mod plugin;
 mod sandbox;
 mod services;
 mod settings;
+mod snapshot;
 mod state;
 
 pub use artifact::Compiled;
@@ -37,3 +38,4 @@ pub use services::{
     Services,
 };
 pub use settings::Settings;
+pub use snapshot::{SnapshotError, configured_pack};

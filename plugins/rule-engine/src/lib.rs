@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::RefCell;
 
+/// What an evaluation of a few dozen facts needs, and some more.
+const ROOM: usize = 512 * 1024;
+
 /// What makes the engine a pack.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +93,8 @@ fn configure(text: &str) -> Result<Ready, ToolError> {
     let session = rules
         .session()
         .map_err(|error| ToolError::failed("RULES", error.to_string()))?;
+    // Room that an evaluation finds instead of asking for it: growing a memory costs more than most evaluations.
+    drop(Vec::<u8>::with_capacity(ROOM));
     Ok(Ready {
         descriptor: describe(&configuration, Some(rules)),
         rules,

@@ -16,7 +16,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-rules", &[]),
     ("mizzen-model", &["mizzen-rules"]),
     ("mizzen-catalog", &["mizzen-model"]),
-    ("mizzen-builder", &["mizzen-model", "mizzen-catalog"]),
+    (
+        "mizzen-builder",
+        &["mizzen-model", "mizzen-catalog", "mizzen-rules"],
+    ),
     (
         "mizzen-engine",
         &["mizzen-model", "mizzen-catalog", "mizzen-rules"],

@@ -91,6 +91,13 @@ impl Stage {
                 .await
                 .unwrap();
         }
+        if let Some(pack) = expected.tool.strip_prefix("pack:") {
+            let pack = toolbox.pack(pack, &semver::VersionReq::STAR).unwrap();
+            return match pack.evaluate(&expected.input, 1_000_000, None).await {
+                Ok(verdict) => ("output".into(), format!("{verdict:?}")),
+                Err(failure) => (failure.name().to_owned(), failure.to_string()),
+            };
+        }
         let input = serde_json::from_str(&expected.input).unwrap();
         match call(&toolbox, &expected.tool, input).await {
             Ok(result) => ("output".into(), result.output.to_string()),

@@ -37,7 +37,7 @@ impl Rules {
 /// Files are read whole, so they have a limit.
 const FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-fn read(path: &Path) -> anyhow::Result<String> {
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     let name = path.display();
     let mut text = String::new();
     let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
@@ -55,7 +55,7 @@ fn parse(path: &Path) -> anyhow::Result<Result<Program, (String, RuleError)>> {
     Ok(Program::parse(&text).map_err(|error| (text, error)))
 }
 
-fn error_json(path: &Path, error: &RuleError) -> Value {
+pub(super) fn error_json(path: &Path, error: &RuleError) -> Value {
     json!({
         "file": path.display().to_string(),
         "line": error.start.line,
@@ -68,7 +68,7 @@ fn error_json(path: &Path, error: &RuleError) -> Value {
 }
 
 /// Shows the error with the line it is about.
-fn print_error(path: &Path, text: &str, error: &RuleError) {
+pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
     eprintln!("error: {}", error.message);
     eprintln!(
         "  --> {}:{}:{}",

@@ -45,7 +45,7 @@ impl Build {
 }
 
 /// The named key, or the development key, which is made when it is not there.
-pub(super) fn signing_key(home: &Home, name: Option<&str>) -> anyhow::Result<SecretKey> {
+pub(in crate::verbs) fn signing_key(home: &Home, name: Option<&str>) -> anyhow::Result<SecretKey> {
     let keys = home.keys()?;
     Ok(match name {
         Some(name) => keys.secret(&KeyName::parse(name)?)?,
@@ -54,7 +54,7 @@ pub(super) fn signing_key(home: &Home, name: Option<&str>) -> anyhow::Result<Sec
 }
 
 /// Builds with progress on standard error.
-pub(super) fn build(
+pub(in crate::verbs) fn build(
     folder: &Path,
     key: &SecretKey,
     output_folder: Option<&Path>,
@@ -82,7 +82,7 @@ fn show_progress(progress: Progress<'_>) {
     }
 }
 
-fn shown(built: &BuiltPlugin) -> serde_json::Value {
+pub(in crate::verbs) fn shown(built: &BuiltPlugin) -> serde_json::Value {
     let permissions: serde_json::Map<String, serde_json::Value> = built
         .manifest
         .permissions()
@@ -103,7 +103,7 @@ fn shown(built: &BuiltPlugin) -> serde_json::Value {
 }
 
 /// For people. The imports that every component has are counted; those of the contract are named.
-pub(super) fn print(built: &BuiltPlugin) {
+pub(in crate::verbs) fn print(built: &BuiltPlugin) {
     let state = if built.unchanged { " (unchanged)" } else { "" };
     println!("{}{state}", built.path.display());
     println!("  size         {} bytes", built.size);

@@ -34,6 +34,8 @@ pub(crate) struct New {
 enum KindName {
     /// Tools: functions with typed input and output
     Tool,
+    /// A governance pack in Rust; one that is only rules: `mizzen pack new`
+    Pack,
 }
 
 impl New {
@@ -42,6 +44,7 @@ impl New {
         let folder = self.folder.unwrap_or_else(|| PathBuf::from(name.as_str()));
         let kind = match self.kind {
             KindName::Tool => Kind::Tool,
+            KindName::Pack => Kind::Pack,
         };
         let files = new_project(NewProject {
             name: &name,
@@ -56,6 +59,10 @@ impl New {
         println!("created {shown}");
         for file in files {
             println!("  {}", file.display());
+        }
+        if matches!(self.kind, KindName::Pack) {
+            println!("\nnext:\n  mizzen pack test {shown}\n  mizzen pack build {shown}");
+            return Ok(ExitCode::SUCCESS);
         }
         println!("\nnext:\n  mizzen plugin build {shown}");
         println!(

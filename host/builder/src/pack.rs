@@ -1,0 +1,297 @@
+//! Rule packs: `pack.toml` and `rules.clp`, from their folder to a signed package. No compiler is needed: the rule engine
+//! ships in the binary, ready to be given its rules.
+//!
+//! Starting the engine takes a sandbox, which this crate does not have: [`PackProject::configuration`] says with what it is
+//! to be started, and [`PackProject::package`] takes the component that came of it.
+
+mod engine;
+mod new_pack;
+
+pub use engine::{RULE_ENGINE, RULES_SECTION};
+pub use new_pack::new_pack;
+
+use crate::BuildError;
+use crate::build_plugin::{BuiltPlugin, write_package};
+use mizzen_catalog::files;
+use mizzen_catalog::key::SecretKey;
+use mizzen_model::facts::{FACTS_VERSION, VOCABULARY};
+use mizzen_model::manifest::{MAX_MANIFEST, Manifest};
+use mizzen_model::pack::Moment;
+use mizzen_rules::RuleError;
+use mizzen_rules::pack::{Ruleset, Source};
+use serde::Deserialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// The file that makes a folder a rule pack.
+pub const PACK_TOML: &str = "pack.toml";
+/// The largest rule file.
+const MAX_RULES: u64 = 1024 * 1024;
+
+/// A rule pack's folder, read and checked.
+#[derive(Debug)]
+pub struct PackProject {
+    folder: PathBuf,
+    manifest_text: String,
+    manifest: Manifest,
+    pack: PackTable,
+    rules_path: PathBuf,
+    rules: String,
+}
+
+/// `[pack]` of `pack.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackTable {
+    /// The pack's id; the first namespace when left out.
+    id: Option<String>,
+    description: String,
+    #[serde(default)]
+    moments: Vec<String>,
+    #[serde(default = "facts_version")]
+    facts_version: String,
+    #[serde(default)]
+    shares: Vec<String>,
+    #[serde(default = "rules_file")]
+    rules: String,
+}
+
+fn facts_version() -> String {
+    FACTS_VERSION.to_owned()
+}
+
+fn rules_file() -> String {
+    "rules.clp".to_owned()
+}
+
+/// Why a folder is no rule pack that can be built.
+#[derive(Debug, thiserror::Error)]
+pub enum PackProjectError {
+    /// A file is missing, refused or cannot be written.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// `pack.toml` is refused.
+    #[error("{} is refused: {problem}", path.display())]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The rules are refused.
+    #[error("{}:{error}", path.display())]
+    Rules {
+        /// The rule file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// What is wrong with it, and where.
+        error: RuleError,
+    },
+}
+
+impl PackProject {
+    /// Whether a folder holds a rule pack.
+    pub fn is_one(folder: &Path) -> bool {
+        folder.join(PACK_TOML).is_file()
+    }
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// When a file is missing or refused, the rules included.
+    pub fn open(folder: &Path) -> Result<Self, PackProjectError> {
+        let path = folder.join(PACK_TOML);
+        if !path.is_file() {
+            return Err(PackProjectError::Toml {
+                path,
+                problem: "there is no such file; make a pack with `mizzen pack new NAME`".to_owned(),
+            });
+        }
+        let text = files::read_text(&path, MAX_MANIFEST as u64).map_err(BuildError::from)?;
+        let refused = |problem: String| PackProjectError::Toml {
+            path: path.clone(),
+            problem,
+        };
+        let (manifest_text, pack) = split(&text).map_err(refused)?;
+        let manifest =
+            Manifest::parse(&manifest_text).map_err(|problems| refused(format!("\n{problems}")))?;
+        if let Some(unknown) = pack.moments.iter().find(|text| Moment::parse(text).is_none()) {
+            let known: Vec<&str> = Moment::ALL.iter().map(|moment| moment.as_str()).collect();
+            return Err(refused(format!(
+                "there is no moment `{}`; there are {}",
+                unknown.escape_debug(),
+                known.join(", ")
+            )));
+        }
+        // A name in the folder, nothing that leads out of it.
+        if pack.rules.is_empty() || pack.rules.contains(['/', '\\']) || pack.rules.starts_with('.') {
+            return Err(refused("`rules` names a file beside pack.toml".to_owned()));
+        }
+        let rules_path = folder.join(&pack.rules);
+        let rules = files::read_text(&rules_path, MAX_RULES).map_err(BuildError::from)?;
+        let project = Self {
+            folder: folder.to_owned(),
+            manifest_text,
+            manifest,
+            pack,
+            rules_path,
+            rules,
+        };
+        project.ruleset()?;
+        Ok(project)
+    }
+
+    /// The rules, parsed.
+    ///
+    /// # Errors
+    /// With the first mistake of the rule file.
+    pub fn ruleset(&self) -> Result<Ruleset, PackProjectError> {
+        let source = Source {
+            id: self.id(),
+            rules: &self.rules,
+            vocabulary: VOCABULARY,
+            shares: &self.pack.shares,
+        };
+        Ruleset::parse(source).map_err(|error| PackProjectError::Rules {
+            path: self.rules_path.clone(),
+            text: self.rules.clone(),
+            error,
+        })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The rule file's text.
+    pub fn rules(&self) -> &str {
+        &self.rules
+    }
+
+    /// The manifest that the package carries.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The pack's id.
+    pub fn id(&self) -> &str {
+        let namespace = self.manifest.namespaces().first();
+        self.pack
+            .id
+            .as_deref()
+            .or_else(|| namespace.map(mizzen_model::namespace::Namespace::as_str))
+            .unwrap_or_default()
+    }
+
+    /// When the pack is asked; empty for always.
+    pub fn moments(&self) -> &[String] {
+        &self.pack.moments
+    }
+
+    /// What the rule engine is to be started with.
+    pub fn configuration(&self) -> String {
+        json!({
+            "id": self.id(),
+            "version": self.manifest.version(),
+            "description": self.pack.description,
+            "facts_version": self.pack.facts_version,
+            "moments": self.pack.moments,
+            "shares": self.pack.shares,
+            "vocabulary": VOCABULARY,
+            "rules": self.rules,
+        })
+        .to_string()
+    }
+
+    /// Packages and signs the configured engine as `dist/NAME-VERSION.wasm`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn package(
+        &self,
+        component: &[u8],
+        key: &SecretKey,
+        output_folder: Option<&Path>,
+    ) -> Result<BuiltPlugin, BuildError> {
+        let name = format!("{}-{}.wasm", self.manifest.name(), self.manifest.version());
+        let path = match output_folder {
+            Some(folder) => folder.join(name),
+            None => self.folder.join("dist").join(name),
+        };
+        write_package(component, &self.manifest_text, path, key)
+    }
+}
+
+/// `pack.toml` is a `plugin.toml` with a table `[pack]`: that one is taken out, the rest is the manifest.
+fn split(text: &str) -> Result<(String, PackTable), String> {
+    let mut document: toml_edit::DocumentMut = text.parse().map_err(|error| format!("\n{error}"))?;
+    let Some(table) = document.remove("pack") else {
+        return Err("it has no [pack] table; write one with a description".to_owned());
+    };
+    let table = table
+        .into_table()
+        .map_err(|_| "`pack` is a table: write [pack]".to_owned())?;
+    // Alone it is a document of its own.
+    let alone = toml_edit::DocumentMut::from(table).to_string();
+    let pack: PackTable =
+        toml::from_str(&alone).map_err(|error| format!("in [pack], {}", error.message()))?;
+    if let Some(plugin) = document.get_mut("plugin").and_then(|item| item.as_table_mut()) {
+        let provides = plugin
+            .entry("provides")
+            .or_insert(toml_edit::value(toml_edit::Array::from_iter(["pack"])));
+        let only = provides
+            .as_array()
+            .is_some_and(|array| array.len() == 1 && array.get(0).and_then(|v| v.as_str()) == Some("pack"));
+        if !only {
+            return Err("a rule pack provides a pack and nothing else: leave `provides` out".to_owned());
+        }
+    }
+    Ok((document.to_string(), pack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOML: &str = "[plugin]\nname = \"night\"\nversion = \"0.1.0\"\napi_version = \"1\"\nnamespaces = [\"acme.night\"]\n\n[pack]\ndescription = \"d\"\n";
+
+    fn open(toml: &str, rules: &str) -> Result<PackProject, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("pack.toml"), toml).unwrap();
+        std::fs::write(folder.path().join("rules.clp"), rules).unwrap();
+        PackProject::open(folder.path()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_pack_toml_is_a_plugin_toml_with_a_table_more() {
+        let project = open(TOML, "").unwrap();
+        assert_eq!(project.id(), "acme.night");
+        assert!(!project.manifest_text.contains("[pack]"));
+        assert!(project.manifest_text.contains("provides = [\"pack\"]"));
+        assert!(project.configuration().contains("deftemplate tool-result"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let check = |toml: &str, rules: &str, part: &str| {
+            let problem = open(toml, rules).unwrap_err();
+            assert!(problem.contains(part), "{problem}");
+        };
+        check(TOML, "(defrule a (b) => (printout t x))", "rules.clp:1:19");
+        check(TOML, "(deftemplate step (slot a))", "exists already");
+        check(TOML, "(deftemplate acme.night::x (slot a))", "is the pack's own");
+        check("[plugin]\n", "", "no [pack] table");
+        check(&format!("{TOML}moments = [\"now\"]\n"), "", "no moment `now`");
+        check(&format!("{TOML}colour = 1\n"), "", "colour");
+        check(&format!("{TOML}shares = [\"x\"]\n"), "", "shares x");
+        check(&format!("{TOML}rules = \"../x\"\n"), "", "beside pack.toml");
+        check(
+            &TOML.replace("api_version", "provides = [\"tool\"]\napi_version"),
+            "",
+            "leave `provides` out",
+        );
+        check(&TOML.replace("0.1.0", "one"), "", "version");
+    }
+}

@@ -1,0 +1,92 @@
+//! `mizzen pack`: one governance pack, from its rules to a verdict. One line for each verb, here and in the two places below.
+
+mod build;
+mod cases;
+mod check;
+mod explain;
+mod new;
+mod run;
+mod test;
+
+use crate::home::Home;
+use crate::output;
+use anyhow::Context as _;
+use mizzen_builder::pack::{PackProject, PackProjectError};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The group.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Pack {
+    #[command(flatten)]
+    home: Home,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Start a new pack of rules in a folder of its own
+    New(new::New),
+    /// Make a signed package of a pack; rules need no compiler
+    Build(build::Build),
+    /// Read a pack's files and say what is wrong, and where
+    Check(check::Check),
+    /// Run a pack's cases in the sandbox
+    Test(test::Test),
+    /// Ask a pack for its verdict on facts, in the sandbox
+    Run(run::Run),
+    /// Say which rules fired on which facts, and why others did not
+    Explain(explain::Explain),
+}
+
+impl Pack {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.verb {
+            Verb::New(verb) => verb.run(),
+            Verb::Build(verb) => verb.run(&self.home),
+            Verb::Check(verb) => verb.run(&self.home),
+            Verb::Test(verb) => verb.run(&self.home),
+            Verb::Run(verb) => verb.run(&self.home),
+            Verb::Explain(verb) => verb.run(),
+        }
+    }
+}
+
+/// Reads a rule pack's folder, or says what is wrong with it. The inner error is an exit code: everything was said.
+fn open(folder: &Path, json: bool) -> anyhow::Result<Result<PackProject, ExitCode>> {
+    match PackProject::open(folder) {
+        Ok(project) => Ok(Ok(project)),
+        Err(error) => Ok(Err(refused(&error, json)?)),
+    }
+}
+
+/// Says what is wrong with a rule pack, with the line of the rule file that it is about.
+fn refused(error: &PackProjectError, json: bool) -> anyhow::Result<ExitCode> {
+    match error {
+        PackProjectError::Rules { path, error, .. } if json => {
+            output::json(&json!({"ok": false, "error": super::rules::error_json(path, error)}))?;
+        }
+        PackProjectError::Rules { path, text, error } => super::rules::print_error(path, text, error),
+        other if json => output::json(&json!({"ok": false, "error": {"message": other.to_string()}}))?,
+        other => eprintln!("error: {other}"),
+    }
+    Ok(ExitCode::from(output::EXIT_REFUSED))
+}
+
+/// Facts from a file: an array, or an object, whose fields are ordered facts.
+fn read_facts(path: &Path) -> anyhow::Result<Vec<Value>> {
+    let document: Value = serde_json::from_str(&super::rules::read(path)?)
+        .with_context(|| format!("the facts {} are not JSON", path.display()))?;
+    match document {
+        Value::Array(facts) => Ok(facts),
+        Value::Object(state) => Ok(mizzen_rules::json::state_facts(&state)
+            .map_err(anyhow::Error::msg)?
+            .iter()
+            .map(mizzen_rules::json::fact_to_json)
+            .collect()),
+        _ => anyhow::bail!("the facts {} are neither an array nor an object", path.display()),
+    }
+}

@@ -1,0 +1,86 @@
+//! `mizzen pack build [DIR]`.
+
+use crate::home::Home;
+use crate::output;
+use crate::verbs::plugin::build::{self as plugin, signing_key};
+use anyhow::Result;
+use mizzen_builder::BuiltPlugin;
+use mizzen_builder::pack::{PackProject, RULE_ENGINE, RULES_SECTION};
+use mizzen_catalog::key::SecretKey;
+use mizzen_sandbox::configured_pack;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  mizzen pack build
+  mizzen pack build night --key release
+
+A folder with pack.toml and rules.clp needs no compiler: the rules go into the rule engine that ships in this binary, which reads
+them once, here, and is kept as it is then. A folder with Cargo.toml and plugin.toml is built like any plugin.
+Without --key it signs with the development key, which it makes on first use.")]
+pub(crate) struct Build {
+    /// The pack's folder
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: PathBuf,
+    /// The name of one of your keys (see `mizzen key list`)
+    #[arg(long, value_name = "NAME")]
+    key: Option<String>,
+    /// Write the package into this folder instead of dist
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
+        let key = signing_key(home, self.key.as_deref())?;
+        let built = match build(&self.folder, &key, self.output.as_deref(), self.json)? {
+            Ok(built) => built,
+            Err(code) => return Ok(code),
+        };
+        if self.json {
+            output::json(&plugin::shown(&built))?;
+        } else {
+            plugin::print(&built);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Builds a pack of either kind. The inner error is an exit code: everything was said.
+pub(super) fn build(
+    folder: &Path,
+    key: &SecretKey,
+    output_folder: Option<&Path>,
+    json: bool,
+) -> Result<Result<BuiltPlugin, ExitCode>> {
+    if !PackProject::is_one(folder) && folder.join("Cargo.toml").is_file() {
+        return Ok(Ok(plugin::build(folder, key, output_folder)?));
+    }
+    let project = match super::open(folder, json)? {
+        Ok(project) => project,
+        Err(code) => return Ok(Err(code)),
+    };
+    if !json {
+        eprintln!("embedding {} rules", project.ruleset()?.program().rules().count());
+    }
+    let component = configured_pack(
+        RULE_ENGINE,
+        &project.configuration(),
+        (RULES_SECTION, project.rules().as_bytes()),
+    )?;
+    Ok(Ok(project.package(&component, key, output_folder)?))
+}
+
+/// The package of a folder, which is built first, or the file itself.
+pub(super) fn package(path: &Path, home: &Home, json: bool) -> Result<Result<PathBuf, ExitCode>> {
+    if !path.is_dir() {
+        return Ok(Ok(path.to_owned()));
+    }
+    let key = signing_key(home, None)?;
+    Ok(build(path, &key, None, json)?.map(|built| built.path))
+}

@@ -1,0 +1,68 @@
+//! `mizzen pack check [DIR]`.
+
+use super::cases::Cases;
+use crate::home::Home;
+use crate::output;
+use mizzen_builder::pack::PackProject;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  mizzen pack check
+  mizzen pack check night --json
+
+Reads pack.toml, rules.clp and cases/*.json and builds nothing. For a package: `mizzen plugin check FILE`.
+Exits 0 when the pack can be built and 1 when it cannot.")]
+pub(crate) struct Check {
+    /// The pack's folder
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    pub(super) fn run(self, _home: &Home) -> anyhow::Result<ExitCode> {
+        if !PackProject::is_one(&self.folder) && self.folder.join("Cargo.toml").is_file() {
+            anyhow::bail!(
+                "{} is a pack in Rust: `cargo test` checks it, and `mizzen pack test` builds and runs it",
+                self.folder.display()
+            );
+        }
+        let project = match super::open(&self.folder, self.json)? {
+            Ok(project) => project,
+            Err(code) => return Ok(code),
+        };
+        let rules = project.ruleset()?;
+        let names: Vec<&str> = rules.program().rules().collect();
+        let cases = Cases::read(&self.folder)?;
+        let moments = match project.moments() {
+            [] => vec!["always".to_owned()],
+            moments => moments.to_vec(),
+        };
+        if self.json {
+            output::json(&json!({
+                "ok": true,
+                "id": project.id(),
+                "version": project.manifest().version(),
+                "moments": moments,
+                "rules": names,
+                "reads": rules.reads(),
+                "writes": rules.own_templates(),
+                "cases": cases.len(),
+            }))?;
+        } else {
+            println!("{} {}", project.id(), project.manifest().version());
+            println!("  asked   {}", moments.join(", "));
+            println!("  rules   {}", names.join(", "));
+            println!("  reads   {}", rules.reads().join(", "));
+            println!("  cases   {}", cases.len());
+            println!("ok");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

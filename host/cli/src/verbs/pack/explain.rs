@@ -1,0 +1,102 @@
+//! `mizzen pack explain [DIR] --facts FACTS.json`: the same rules, with a trace.
+
+use crate::output;
+use anyhow::Result;
+use mizzen_rules::json::fact_to_json;
+use mizzen_rules::{Explanation, Report};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  mizzen pack explain plugins/budgets --facts facts.json
+
+Says of every rule on which facts it fired and what it asserted, or what stood in its way.")]
+pub(crate) struct Explain {
+    /// The pack's folder
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: PathBuf,
+    /// A JSON file with the facts
+    #[arg(long, value_name = "FACTS.json")]
+    facts: PathBuf,
+    /// The budget of match operations
+    #[arg(long, default_value_t = 1_000_000)]
+    budget: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let project = match super::open(&self.folder, self.json)? {
+            Ok(project) => project,
+            Err(code) => return Ok(code),
+        };
+        let rules = project.ruleset()?;
+        let facts = super::read_facts(&self.facts)?;
+        let session = rules.session()?;
+        let explained = rules
+            .given(&facts, &session)
+            .and_then(|given| rules.explain(session, given, self.budget));
+        let (verdict, report, why) = match explained {
+            Ok(explained) => explained,
+            Err(failure) => {
+                if self.json {
+                    let error = json!({"name": failure.code(), "message": failure.to_string()});
+                    output::json(&json!({"ok": false, "error": error}))?;
+                } else {
+                    eprintln!("error: {failure}");
+                }
+                return Ok(ExitCode::from(output::EXIT_REFUSED));
+            }
+        };
+        let decisions: Vec<Value> = verdict.decisions.iter().map(|d| d.to_json()).collect();
+        if self.json {
+            output::json(&document(&report, &why, &decisions))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for firing in &report.firings {
+            println!("fired {firing}");
+        }
+        for why in &why {
+            println!("did not fire: {}: {}", why.rule, why.reasons.join("; or "));
+        }
+        for decision in &verdict.decisions {
+            println!(
+                "decides {} ({}) by {}: {}",
+                decision.action, decision.severity, decision.rule, decision.reason
+            );
+        }
+        println!("{} match operations", report.operations);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn document(report: &Report, why: &[Explanation], decisions: &[Value]) -> Value {
+    let fired: Vec<Value> = report
+        .firings
+        .iter()
+        .map(|firing| {
+            json!({
+                "rule": firing.rule,
+                "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+                "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+                "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let not_fired: Vec<Value> = why
+        .iter()
+        .map(|why| json!({"rule": why.rule, "reasons": why.reasons}))
+        .collect();
+    json!({
+        "ok": true,
+        "fired": fired,
+        "not_fired": not_fired,
+        "decisions": decisions,
+        "operations": report.operations,
+    })
+}

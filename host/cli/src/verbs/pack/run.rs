@@ -1,0 +1,81 @@
+//! `mizzen pack run [DIR|FILE] --facts FACTS.json`.
+
+use crate::home::Home;
+use crate::output;
+use crate::workbench::Workbench;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  echo '[{\"template\": \"budget\", \"slots\": {\"kind\": \"tokens\", \"limit\": 100, \"used\": 120}}]' > facts.json
+  mizzen pack run plugins/budgets --facts facts.json
+
+Exits 0 when there is a verdict, whatever it says, and 1 when there is none.")]
+pub(crate) struct Run {
+    /// A pack's folder, which is built first, or a package
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// A JSON file with the facts
+    #[arg(long, value_name = "FACTS.json")]
+    facts: PathBuf,
+    /// The budget of match operations
+    #[arg(long, default_value_t = 1_000_000)]
+    budget: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
+        let facts = Value::Array(super::read_facts(&self.facts)?).to_string();
+        let file = match super::build::package(&self.path, home, self.json)? {
+            Ok(file) => file,
+            Err(code) => return Ok(code),
+        };
+        let bench = match Workbench::open(vec![file], &home.author_terms()?, home)? {
+            Ok(bench) => bench,
+            Err(failure) => return output::load_failure(&failure, self.json.into()),
+        };
+        let loaded = bench.loaded();
+        let pack = loaded.packs().next().context("the package has no pack")?;
+        match bench.evaluate(&pack, &facts, self.budget) {
+            Ok(verdict) => {
+                let decisions: Vec<Value> = verdict.decisions.iter().map(|d| d.to_json()).collect();
+                if self.json {
+                    output::json(&json!({"ok": true, "decisions": decisions, "shared": verdict.shared}))?;
+                } else {
+                    for decision in &verdict.decisions {
+                        println!(
+                            "{} ({}) by {}: {}",
+                            decision.action,
+                            decision.severity.as_str(),
+                            decision.rule,
+                            decision.reason
+                        );
+                        if !decision.details.is_empty() {
+                            println!("  {}", Value::Object(decision.details.clone()));
+                        }
+                    }
+                    if verdict.decisions.is_empty() {
+                        println!("nothing to say");
+                    }
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(failure) => {
+                if self.json {
+                    let error = json!({"name": failure.name(), "message": failure.to_string()});
+                    output::json(&json!({"ok": false, "error": error}))?;
+                } else {
+                    eprintln!("error: {failure}");
+                }
+                Ok(ExitCode::from(output::EXIT_REFUSED))
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! `mizzen pack …` on the real binary, the real sandbox and the reference packs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A folder of its own for everything that a test writes, keys included.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn mizzen(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_mizzen"))
+            .args(arguments)
+            .env("MIZZEN_HOME", self.path().join("home"))
+            .current_dir(self.path())
+            .output()
+            .unwrap()
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.mizzen(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(arguments)).unwrap()
+    }
+
+    fn write(&self, path: &str, text: &str) -> String {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// A pack of these rules, asked always.
+    fn pack(&self, rules: &str) -> String {
+        self.write(
+            "mine/pack.toml",
+            "[plugin]\nname = \"mine\"\nversion = \"0.1.0\"\napi_version = \"1\"\nnamespaces = [\"mine\"]\n\n[pack]\ndescription = \"d\"\n",
+        );
+        self.write("mine/rules.clp", rules);
+        self.path().join("mine").display().to_string()
+    }
+}
+
+/// Every case of every reference pack, through the real sandbox.
+#[test]
+fn the_reference_packs_conclude_what_their_cases_say() {
+    let desk = Desk::new();
+    for (pack, least) in [("budgets", 7), ("retries", 6), ("safety-pii", 15), ("audit", 4)] {
+        let built = desk.json(&[
+            "pack",
+            "build",
+            root().join("plugins").join(pack).to_str().unwrap(),
+            "--output",
+            desk.path().to_str().unwrap(),
+            "--json",
+        ]);
+        // Types are named, and nothing that does anything is imported.
+        assert_eq!(built["imports"], json!(["mizzen:plugin/types@1.0.0"]), "{pack}");
+        let file = built["file"].as_str().unwrap();
+        let folder = root().join("plugins").join(pack);
+        let tested = desk.json(&[
+            "pack",
+            "test",
+            file,
+            "--cases",
+            folder.to_str().unwrap(),
+            "--json",
+        ]);
+        assert_eq!(tested["ok"], json!(true), "{tested:#}");
+        assert!(tested["passed"].as_u64().unwrap() >= least, "{tested:#}");
+    }
+}
+
+#[test]
+fn a_new_pack_passes_its_cases_and_a_wrong_case_fails() {
+    let desk = Desk::new();
+    desk.ok(&["pack", "new", "night"]);
+    let checked = desk.json(&["pack", "check", "night", "--json"]);
+    assert_eq!(checked["id"], "night");
+    assert_eq!(checked["reads"], json!(["moment", "setting", "step"]));
+    let tested = desk.ok(&["pack", "test", "night"]);
+    assert!(tested.contains("2 passed, 0 failed"), "{tested}");
+    desk.write(
+        "night/cases/wrong.json",
+        r#"{"name": "wrong", "facts": [], "decisions": [{"action": "veto"}]}"#,
+    );
+    let output = desk.mizzen(&["pack", "test", "night", "--filter", "wrong"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("expected 1 decisions, found 0"), "{text}");
+    assert!(text.contains("0 passed, 1 failed"), "{text}");
+}
+
+/// The seed's example rule.
+#[test]
+fn the_example_rule_fires_on_severity_5_and_not_on_3() {
+    let desk = Desk::new();
+    let folder = desk.pack(
+        "(defrule severe (severity ?s&:(>= ?s 4)) => (assert (decision (action escalate) (reason \"severe\"))))",
+    );
+    for (severity, count) in [(5, 1), (3, 0)] {
+        let facts = desk.write("facts.json", &format!("{{\"severity\": {severity}}}"));
+        let run = desk.json(&["pack", "run", &folder, "--facts", &facts, "--json"]);
+        assert_eq!(run["decisions"].as_array().unwrap().len(), count, "{run:#}");
+    }
+}
+
+#[test]
+fn explain_says_what_fired_on_what_and_why_others_did_not() {
+    let desk = Desk::new();
+    let facts = desk.write(
+        "facts.json",
+        r#"[{"template": "budget", "slots": {"kind": "tokens", "limit": 100, "used": 95}}]"#,
+    );
+    let folder = root().join("plugins/budgets");
+    let folder = folder.to_str().unwrap();
+    let text = desk.ok(&["pack", "explain", folder, "--facts", &facts]);
+    assert!(text.contains("fired nearly-spent on"), "{text}");
+    assert!(text.contains("did not fire: steps-spent:"), "{text}");
+    assert!(
+        text.contains("decides annotate (warning) by nearly-spent"),
+        "{text}"
+    );
+    let document = desk.json(&["pack", "explain", folder, "--facts", &facts, "--json"]);
+    assert_eq!(document["decisions"][0]["rule"], "nearly-spent");
+    assert!(
+        document["not_fired"].as_array().unwrap().len() >= 2,
+        "{document:#}"
+    );
+}
+
+#[test]
+fn a_mistake_in_the_rules_is_shown_with_its_line() {
+    let desk = Desk::new();
+    let folder = desk.pack("; one\n(defrule a (attempts < 3) => (assert (decision (reason \"x\"))))");
+    let output = desk.mizzen(&["pack", "build", &folder]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("rules.clp:2:"), "{text}");
+    assert!(text.contains("| (defrule a (attempts < 3)"), "{text}");
+    assert!(text.contains("hint:"), "{text}");
+    assert!(!Path::new(&folder).join("dist").exists());
+}
+
+/// Hostile rules end in a budget error in the sandbox, within its 64 MiB.
+#[test]
+fn hostile_rules_end_in_a_budget_error() {
+    let desk = Desk::new();
+    let many: Vec<Value> = (0..9_000)
+        .map(|number| json!({"name": "n", "fields": [number]}))
+        .collect();
+    let many = desk.write("many.json", &Value::Array(many).to_string());
+    let one = desk.write("one.json", r#"["(n 1)"]"#);
+    let fails = |rules: &str, facts: &str, part: &str| {
+        let folder = desk.pack(rules);
+        let output = desk.mizzen(&["pack", "run", &folder, "--facts", facts, "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{rules}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["error"]["name"], "tool-error", "{answer:#}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("BUDGET_EXHAUSTED"), "{message}");
+        assert!(message.contains(part), "{message}");
+    };
+    // A cross product over thousands of facts.
+    fails(
+        "(defrule cross (n ?a) (n ?b) (n ?c) (test (> (+ ?a ?b) (* 3 ?c))) => (assert (decision (reason \"x\"))))",
+        &many,
+        "match operations",
+    );
+    // A rule that asserts what it matches.
+    fails(
+        "(defrule again (n ?a) => (assert (n (+ ?a 1))))",
+        &one,
+        "led to each other",
+    );
+}
+
+#[test]
+fn rules_that_are_too_deep_or_patterns_that_are_too_large_are_refused_when_the_pack_is_built() {
+    let desk = Desk::new();
+    let refused = |rules: &str, part: &str| {
+        let folder = desk.pack(rules);
+        let output = desk.mizzen(&["pack", "build", &folder]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&output.stderr).to_lowercase();
+        assert!(text.contains(part), "{text}");
+    };
+    let nest = format!(
+        "(defrule deep (n ?a) => (bind ?b {}1{}))",
+        "(+ 1 ".repeat(800),
+        ")".repeat(800)
+    );
+    refused(&nest, "deep");
+    refused(
+        "(defrule giant (n ?a&:(matches ?a \"((((a{99}){99}){99}){99})\")) => (assert (decision (reason \"x\"))))",
+        "no regular expression that can be used",
+    );
+}
+
+/// What was signed is what runs: the rules are data of the component, under its signature.
+#[test]
+fn a_pack_whose_rules_were_tampered_with_is_refused() {
+    let desk = Desk::new();
+    let folder = desk.pack(
+        "(defrule stop (severity ?s) => (assert (decision (action veto) (reason \"a reason that can be found\"))))",
+    );
+    let built = desk.json(&["pack", "build", &folder, "--json"]);
+    let file = built["file"].as_str().unwrap();
+    let bytes = std::fs::read(file).unwrap();
+    let word = b"a reason that can be found";
+    let places: Vec<usize> = bytes
+        .windows(word.len())
+        .enumerate()
+        .filter(|(_, window)| window == word)
+        .map(|(at, _)| at)
+        .collect();
+    assert!(places.len() >= 2, "in the memory and in the rules that are shown");
+    for place in places {
+        let mut tampered = bytes.clone();
+        tampered[place + 2] = b'R';
+        let path = desk.path().join("tampered.wasm");
+        std::fs::write(&path, tampered).unwrap();
+        let facts = desk.write("facts.json", r#"{"severity": 5}"#);
+        let output = desk.mizzen(&["pack", "run", path.to_str().unwrap(), "--facts", &facts]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("signature"), "{text}");
+    }
+}
+
+#[test]
+fn a_template_is_private_unless_it_is_shared_and_nobody_else_can_assert_it() {
+    let desk = Desk::new();
+    let folder = desk.pack(
+        "(deftemplate secret (slot x)) (deftemplate open (slot y))\n\
+         (defrule seen (secret (x ?x)) => (assert (decision (reason \"seen\"))))\n\
+         (defrule tell (severity ?s) => (assert (open (y ?s)) (secret-list ?s)))",
+    );
+    let toml = Path::new(&folder).join("pack.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    std::fs::write(&toml, format!("{text}shares = [\"open\"]\n")).unwrap();
+    let facts = desk.write(
+        "facts.json",
+        r#"[{"template": "secret", "slots": {"x": 1}}, {"template": "nobodys", "slots": {"z": 1}}, {"name": "severity", "fields": [2]}]"#,
+    );
+    let run = desk.json(&["pack", "run", &folder, "--facts", &facts, "--json"]);
+    assert_eq!(run["decisions"], json!([]), "{run:#}");
+    assert_eq!(
+        run["shared"],
+        json!([{"template": "mine::open", "slots": {"y": 2}}])
+    );
+}

@@ -1,0 +1,42 @@
+; Who did what, in the words of the journal. Nothing here stops anything.
+
+(defrule transition
+  (transition (from ?from) (to ?to) (by ?by))
+  =>
+  (assert (decision (reason (str-cat "from " ?from " to " ?to))
+    (details event transition from ?from to ?to by ?by))))
+
+(defrule tool-call
+  (moment (name before-step))
+  (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
+  =>
+  (assert (decision (reason (str-cat "step " ?step " calls " ?tool))
+    (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step))))
+
+(defrule tool-result
+  (tool-result (tool ?tool) (outcome ?outcome) (step ?step))
+  =>
+  (assert (decision (reason (str-cat ?tool " ended with " ?outcome))
+    (details event tool-result tool ?tool outcome ?outcome step ?step))))
+
+(defrule artifact
+  (moment (name after-step))
+  (artifact (name ?name) (media-type ?type) (bytes ?bytes) (digest ?digest))
+  =>
+  (assert (decision (reason (str-cat "artifact " ?name))
+    (details event artifact name ?name media-type ?type bytes ?bytes digest ?digest))))
+
+; What people did is there for the rest of the run: it is written once, at its end.
+(defrule respond
+  (moment (name at-end))
+  (respond (actor ?actor) (answer ?answer) (capability ?capability))
+  =>
+  (assert (decision (reason (str-cat ?actor " answered " ?answer))
+    (details event respond actor ?actor answer ?answer capability ?capability))))
+
+(defrule cancel
+  (moment (name at-end))
+  (cancel (actor ?actor) (reason ?reason))
+  =>
+  (assert (decision (reason (str-cat "cancelled: " ?reason))
+    (details event cancel actor ?actor reason ?reason))))
