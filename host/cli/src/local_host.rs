@@ -72,6 +72,7 @@ impl LocalHost {
         };
         let mut host = Host::new(store.clone());
         host.prompts = settings.prompts();
+        host.hooks = settings.hooks()?;
         let host = Arc::new(host);
         let plugins = PluginHost {
             config,

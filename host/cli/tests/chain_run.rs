@@ -227,6 +227,23 @@ fn a_file_that_will_not_do_is_refused_with_the_place_and_nothing_is_written() {
     assert!(rows.contains(&json!(["sprites", 0])), "{info}");
 }
 
+#[test]
+fn a_hook_that_a_host_of_its_own_cannot_deliver_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = inline(folder.path(), |council| {
+        council["rules"] = json!([{"id": "no", "name": "no", "condition": "!has(input.nothing)", "action": "deny", "hook": "webhook:https://example.com/"}]);
+    });
+    let output = mizzen_at(workshop())
+        .args(["chain", "run"])
+        .arg(file)
+        .output()
+        .unwrap();
+    let (code, out, err) = said(&output);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(out.contains("RULE_DENIED"), "{out}");
+    assert!(err.contains("hooks: 1 are not delivered"), "{err}");
+}
+
 const QUESTION: &str = "approve? [y/n] ";
 
 #[test]

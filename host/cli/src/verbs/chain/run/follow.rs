@@ -6,6 +6,7 @@ use anyhow::Result;
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
 use mizzen_model::json::{Limits, parse};
 use mizzen_ops::{Caller, Host, OpError, Refusal};
+use mizzen_store::DeliveryState;
 use serde_json::json;
 use std::io::{BufRead, Read};
 use tokio::sync::oneshot;
@@ -79,6 +80,7 @@ impl Follow<'_> {
         }
         let result = self.host.execution(self.id).await?;
         view.end(&result);
+        self.tell_of_hooks(&mut view).await?;
         Ok(Ended {
             result,
             nobody_answered,
@@ -105,6 +107,24 @@ impl Follow<'_> {
             self.id
         ));
         false
+    }
+
+    /// Hooks are delivered by a server. What a host that ends with the run leaves undone is said.
+    async fn tell_of_hooks(&self, view: &mut View) -> Result<()> {
+        let hooks = self.host.store.deliveries_of_run(self.id).await?;
+        let waiting = hooks
+            .iter()
+            .filter(|hook| hook.state == DeliveryState::Pending.as_str())
+            .count();
+        if waiting > 0 {
+            let fate = if self.is_temporary {
+                "are not delivered: this host ends with the run"
+            } else {
+                "are delivered by the next `mizzen serve` of this data folder"
+            };
+            view.say(&format!("hooks: {waiting} {fate}"));
+        }
+        Ok(())
     }
 
     async fn decide(&self, asked: &Question, decision: Approval) -> Result<()> {
