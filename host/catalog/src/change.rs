@@ -13,9 +13,10 @@ pub use switch::Switch;
 
 use crate::config::{ConfigError, EditError, MAX_CONFIG, PluginConfig};
 use crate::diff::PermissionDiff;
-use crate::files::{self, FileError};
+use crate::error::{LoadCode, PluginLoadError};
+use crate::files::{self, EditLock, FileError};
 use crate::key::KeyId;
-use crate::load::{LoadFailure, LoadPlan, Terms, load_set};
+use crate::load::{Change, LoadFailure, LoadPlan, Terms, load_changed, load_set};
 use crate::trust::{Pins, TrustFileError, TrustMode, UnixTime};
 use mizzen_model::permission::Permission;
 use std::fmt;
@@ -111,6 +112,8 @@ pub struct Prepared {
     pub grants_go: bool,
     text: Option<(String, String)>,
     file: PathBuf,
+    /// Held from the first look at the files to the last write: what was checked is what is changed.
+    _lock: EditLock,
 }
 
 impl Installation {
@@ -134,6 +137,20 @@ impl Installation {
         Ok((config, plan))
     }
 
+    /// The plan of what is installed now, without what has been revoked; none when nothing of it has, or nothing else loads.
+    pub fn plan_without_revoked(&self, failure: &LoadFailure) -> Option<(PluginConfig, LoadPlan)> {
+        let is_revoked =
+            |error: &&PluginLoadError| matches!(error.code, LoadCode::RevokedKey | LoadCode::RevokedDigest);
+        let revoked = failure.errors.iter().filter(is_revoked);
+        let remove: Vec<PathBuf> = revoked.filter_map(|error| error.file.clone()).collect();
+        if remove.is_empty() {
+            return None;
+        }
+        let (config, terms) = self.terms().ok()?;
+        let plan = load_changed(&config.sources, &Change { add: None, remove }, &terms).ok()?;
+        Some((config, plan))
+    }
+
     fn terms_of(&self, config: &PluginConfig) -> Result<Terms, ChangeError> {
         let dev_key = (config.mode == TrustMode::Dev)
             .then(|| (self.dev_key)())
@@ -150,6 +167,11 @@ impl Installation {
                 file.display()
             ))),
         }
+    }
+
+    /// The right to change what is installed, against every other process that wants to.
+    fn lock(&self) -> Result<EditLock, FileError> {
+        EditLock::of(&self.config)
     }
 
     fn text(&self) -> Result<String, FileError> {
@@ -189,15 +211,26 @@ impl Prepared {
         for old in &self.remove {
             files::remove(old)?;
         }
-        Ok(remember_pins(&self.config, &self.plan)?)
+        Ok(save_pins(&self.config, &self.plan)?)
     }
 }
 
-/// Keeps the keys that `tofu` saw for the first time. Call it when the whole set has passed.
-///
-/// # Errors
-/// When the pins cannot be read or written.
-pub fn remember_pins(config: &PluginConfig, plan: &LoadPlan) -> Result<(), TrustFileError> {
+impl Installation {
+    /// Keeps the keys that `tofu` saw for the first time. Call it when the whole set has passed.
+    ///
+    /// # Errors
+    /// When the pins cannot be read or written.
+    pub fn remember_pins(&self, config: &PluginConfig, plan: &LoadPlan) -> Result<(), ChangeError> {
+        if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
+            let _lock = self.lock()?;
+            save_pins(config, plan)?;
+        }
+        Ok(())
+    }
+}
+
+/// Read again and added to: another process may have remembered keys since the plan was made.
+fn save_pins(config: &PluginConfig, plan: &LoadPlan) -> Result<(), TrustFileError> {
     if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
         plan.pins(Pins::load(&config.pins_file)?)
             .save(&config.pins_file)?;

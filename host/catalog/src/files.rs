@@ -1,9 +1,14 @@
 //! Reading and writing files carefully: bounded, regular files only, never half written.
 
+mod lock;
+
+pub use lock::EditLock;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +44,17 @@ pub enum FileError {
     NotText {
         /// The file.
         path: PathBuf,
+    },
+    /// Another process edits it, and does not come to an end.
+    #[error(
+        "another mizzen process has been changing {} for more than {waited:?}; let it finish or stop it, and try again",
+        path.display()
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
     },
 }
 

@@ -16,7 +16,7 @@ use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::{Namespace, ToolId, shorten};
 use mizzen_model::pack::{PackDescriptor, PackDraft};
 use mizzen_model::permission::Effective;
-use mizzen_model::tool_spec::{ToolDraft, ToolSpec};
+use mizzen_model::tool_spec::{LegacySideEffects, ToolDraft, ToolSpec};
 use semver::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -200,12 +200,17 @@ impl Entry {
         for draft in described.items {
             self.enter_item(&planned, &subject, draft);
         }
-        for tool in plugin.manifest().tools_with_limits() {
-            // A limit for a tool that is not there limits nothing: the author believes in something that is not so.
+        if plugin.manifest().legacy_side_effects() == LegacySideEffects::UpConverted {
+            self.warnings.push(format!(
+                "{}: plugin.toml has `side_effects = true` or `false`, the legacy form; it is read as \"write\" and \"none\"",
+                plugin.id()
+            ));
+        }
+        for tool in plugin.manifest().tools_with_tables() {
+            // A table for a tool that is not there limits nothing: the author believes in something that is not so.
             if !names.iter().any(|name| name == tool.as_str()) {
-                let message = format!(
-                    "plugin.toml has [tools.{tool}.limits], and the plugin describes no tool `{tool}`"
-                );
+                let message =
+                    format!("plugin.toml has [tools.{tool}], and the plugin describes no tool `{tool}`");
                 self.errors.push(subject.error(
                     Stage::Register,
                     LoadCode::DescriptorInvalid,
@@ -257,6 +262,20 @@ impl Entry {
             );
             self.errors
                 .push(subject.error(Stage::Register, LoadCode::ToolPermission, message, help));
+        }
+        if let Some(stated) = plugin.manifest().stated_side_effects(spec.name().as_str())
+            && spec.side_effects() > stated
+        {
+            let message = format!(
+                "tool {shown} has the side effects `{}`, and plugin.toml states no more than `{stated}`",
+                spec.side_effects()
+            );
+            let help = format!(
+                "correct the tool, or [tools.{}] side_effects in plugin.toml",
+                spec.name()
+            );
+            self.errors
+                .push(subject.error(Stage::Register, LoadCode::DescriptorInvalid, message, help));
         }
         if spec.deprecated() {
             self.warnings

@@ -13,7 +13,14 @@ use std::sync::Arc;
 
 /// Sections of `mizzen.toml` that are read elsewhere than in the catalog.
 pub(crate) const OTHER_SECTIONS: &[&str] = &[
-    "host", "server", "store", "sandbox", "prompts", "hooks", "channels",
+    "host",
+    "server",
+    "store",
+    "sandbox",
+    "prompts",
+    "hooks",
+    "channels",
+    "telemetry",
 ];
 
 /// The user's folder.

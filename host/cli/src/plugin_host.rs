@@ -8,6 +8,7 @@ use mizzen_sandbox::{Sandbox, Settings};
 use mizzen_store::Store;
 use notify::{RecursiveMode, Watcher};
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,9 +61,11 @@ impl PluginHost {
             return Ok(());
         }
         let (changed, mut changes) = mpsc::channel(1);
+        let named = [&file.config, &config.trust_file]
+            .map(|path| path.file_name().map(OsStr::to_owned).unwrap_or_default());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading is what a reload does itself: it must not set off the next one.
-            if event.is_ok_and(|event| event.kind.is_access()) {
+            // An error of the watcher may have swallowed anything: look.
+            if event.is_ok_and(|event| !concerns_plugins(&event, &named)) {
                 return;
             }
             // A full channel means that a reload is due anyway.
@@ -109,5 +112,53 @@ impl PluginHost {
             let _ = changes.try_recv();
         }
         Ok(())
+    }
+}
+
+/// Whether an event is about packages, the configuration or the trust file. Not so: reading, which is what a reload does itself,
+/// and other files in the same folders. A host whose log lies beside its configuration would reload because it reloads.
+fn concerns_plugins(event: &notify::Event, named: &[OsString]) -> bool {
+    let concerns = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        let is_package = path.extension().is_some_and(|extension| extension == "wasm");
+        // `..data` is what a mounted volume of a cluster exchanges instead of its files.
+        is_package || name == "..data" || named.iter().any(|own| own == name) || path.is_dir()
+    };
+    !event.kind.is_access() && (event.paths.is_empty() || event.paths.iter().any(concerns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notify::event::{AccessKind, CreateKind, ModifyKind, RemoveKind};
+    use notify::{Event, EventKind};
+
+    #[test]
+    fn a_reload_is_set_off_by_packages_and_configuration_and_not_by_a_log_beside_them() {
+        let named = [OsString::from("mizzen.toml"), OsString::from("trust.toml")];
+        let create = EventKind::Create(CreateKind::File);
+        let modify = EventKind::Modify(ModifyKind::Any);
+        let remove = EventKind::Remove(RemoveKind::File);
+        let read = EventKind::Access(AccessKind::Any);
+        for (kind, path, expected) in [
+            (create, "plugins/text-1.0.0.wasm", true),
+            (remove, "plugins/text-1.0.0.wasm", true),
+            (modify, "./mizzen.toml", true),
+            (modify, "etc/trust.toml", true),
+            (create, "etc/..data", true),
+            (read, "plugins/text-1.0.0.wasm", false),
+            (modify, "./serve.log", false),
+            (create, "./.mizzen.toml.0123456789abcdef.tmp", false),
+            (modify, "./pins.toml", false),
+        ] {
+            let event = Event::new(kind).add_path(PathBuf::from(path));
+            assert_eq!(concerns_plugins(&event, &named), expected, "{kind:?} {path}");
+        }
+        // A rename has both names.
+        let renamed = Event::new(modify)
+            .add_path(PathBuf::from("./.mizzen.toml.0123456789abcdef.tmp"))
+            .add_path(PathBuf::from("./mizzen.toml"));
+        assert!(concerns_plugins(&renamed, &named));
+        assert!(concerns_plugins(&Event::new(EventKind::Any), &named));
     }
 }

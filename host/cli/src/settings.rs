@@ -5,7 +5,7 @@ use mizzen_engine::{Profile, WebUrl};
 use mizzen_model::limits::ByteSize;
 use mizzen_model::rule::Hook;
 use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
-use mizzen_ops::{Channel, ChannelSecret, Hooks, Prompts};
+use mizzen_ops::{Channel, ChannelSecret, Collector, Hooks, Prompts, Share, SystemEntropy, Traces};
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     hooks: HooksSection,
     #[serde(default)]
     channels: BTreeMap<String, ChannelSection>,
+    #[serde(default)]
+    telemetry: TelemetrySection,
     /// Relative paths are relative to the file.
     #[serde(skip)]
     base: PathBuf,
@@ -135,6 +137,23 @@ impl SecretText {
         ensure!(!secret.is_empty(), "channels.{channel}.secret is empty");
         Ok(ChannelSecret::new(secret))
     }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TelemetrySection {
+    otlp: Option<String>,
+    service_name: Option<String>,
+    sample: Option<f64>,
+    #[serde(default)]
+    headers: BTreeMap<String, FromEnvironment>,
+}
+
+/// A value that does not stand in the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FromEnvironment {
+    env: String,
 }
 
 impl Settings {
@@ -259,6 +278,41 @@ impl Settings {
             hooks.channels.insert(name.clone(), channel);
         }
         Ok(hooks)
+    }
+
+    /// Where spans go; nowhere when no collector is named. To be called inside of the runtime.
+    pub(crate) fn traces(&self) -> Result<Traces> {
+        let section = &self.telemetry;
+        let Some(otlp) = &section.otlp else {
+            ensure!(
+                section.service_name.is_none() && section.sample.is_none() && section.headers.is_empty(),
+                "[telemetry] names no collector; add otlp = \"http://HOST:4318\""
+            );
+            return Ok(Traces::default());
+        };
+        let share = Share::parse(section.sample.unwrap_or(1.0))
+            .context("telemetry.sample is the share of traces to record: write a number from 0.0 to 1.0")?;
+        let mut headers = Vec::new();
+        for (name, FromEnvironment { env }) in &section.headers {
+            let value = std::env::var(env)
+                .ok()
+                .filter(|value| !value.is_empty() && value.bytes().all(|byte| (0x20..0x7f).contains(&byte)));
+            let value = value.with_context(|| {
+                format!(
+                    "telemetry.headers.{name}: the environment variable {env} is not set to a header's value"
+                )
+            })?;
+            let fits = !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            ensure!(fits, "telemetry.headers: {name:?} is not the name of a header");
+            headers.push((name.to_ascii_lowercase(), value));
+        }
+        let http = Arc::new(Outgoing::system(OutgoingLimits::default()));
+        let service = section.service_name.as_deref().unwrap_or("mizzen");
+        let collector = Collector::new(otlp, service, headers, http).context("telemetry.otlp")?;
+        Ok(Traces::to(collector, share, Arc::new(SystemEntropy)))
     }
 
     /// The sandbox's part; its artifacts are kept under the data folder.

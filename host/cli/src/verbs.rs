@@ -14,6 +14,7 @@ mod plugins;
 mod rules;
 mod serve;
 mod sprite;
+mod tool;
 mod trust;
 
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Verb {
     Rules(rules::Rules),
     /// Validate, fingerprint and test sprites
     Sprite(sprite::Sprite),
+    /// Check tool descriptors
+    Tool(tool::Tool),
     /// Say whose plugins a host trusts
     Trust(trust::Trust),
     /// Back up, check and describe the database
@@ -73,6 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),
         Verb::Sprite(verb) => verb.run(),
+        Verb::Tool(group) => group.run(),
         Verb::Trust(group) => group.run(),
         Verb::Db(group) => group.run(),
         Verb::Serve(verb) => verb.run(),

@@ -381,13 +381,15 @@ fn a_body_that_does_not_arrive_is_408_and_a_header_that_does_not_arrive_ends_the
     let data = folder.path().join("data");
     let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
-    let head = "POST /v1/sprites HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let head = "POST /v1/sprites HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).unwrap();
     http::read_answer(&mut stream, "POST")
         .unwrap()
         .expect(408, "REQUEST_TIMEOUT");
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n").unwrap();
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n")
+        .unwrap();
     let mut rest = Vec::new();
     // Closed, in whatever way: it does not stay open.
     let _ = stream.read_to_end(&mut rest);
@@ -404,7 +406,7 @@ fn connections_beyond_the_limit_wait_for_a_place() {
     let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
     let ask = |stream: &mut std::net::TcpStream| {
         stream
-            .write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
+            .write_all(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
             .unwrap();
     };
     let mut first = std::net::TcpStream::connect(&server.address).unwrap();

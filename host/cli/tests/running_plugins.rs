@@ -365,6 +365,29 @@ fn changes_in_the_folders_and_in_the_configuration_are_noticed() {
 }
 
 #[test]
+fn what_is_revoked_is_not_run_any_more_and_the_rest_goes_on() {
+    let place = Place::new("watch = true\n");
+    let trust = fs::read_to_string(place.path("trust.toml")).unwrap();
+    fs::write(place.path("plugins/one.wasm"), package("1.0.0", &[])).unwrap();
+    fs::write(place.path("plugins/two.wasm"), package("1.1.0", &[])).unwrap();
+    let server = place.serve();
+    let version = || server.call("GET", "/v1/plugins/text").json()["version"].clone();
+    assert_eq!(version(), "1.1.0");
+    let digest = Package::parse(package("1.1.0", &[])).unwrap().digest();
+    let revoked = format!("{trust}\n[[revoked_digests]]\ndigest = \"{digest}\"\nreason = \"leaks\"\n");
+    until("watched", || place.log().contains("watching the plugin folders"));
+    fs::write(place.path("trust.toml"), revoked).unwrap();
+    until("the revoked version is gone", || version() == "1.0.0");
+    assert!(place.log().contains("revoked-digest"), "{}", place.log());
+    drop(server);
+    let said = place.refuses_to_serve();
+    assert!(
+        said.contains("revoked-digest") && said.contains("leaks"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_bad_set_is_listed_with_all_its_problems_and_the_host_does_not_start() {
     let place = Place::new("");
     let good = package("1.0.0", &[]);

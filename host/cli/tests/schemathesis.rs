@@ -41,8 +41,18 @@ fn schemathesis() -> Option<PathBuf> {
     if !made.is_ok_and(|status| status.success()) {
         return None;
     }
+    // Without a package index this ends after seconds, not after minutes.
     let installed = Command::new(folder.join("bin/pip"))
-        .args(["install", "--quiet", VERSION])
+        .args([
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--retries",
+            "2",
+            "--timeout",
+            "20",
+            VERSION,
+        ])
         .status();
     (installed.is_ok_and(|status| status.success()) && runs(&program)).then_some(program)
 }

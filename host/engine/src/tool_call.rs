@@ -41,9 +41,21 @@ pub enum CallStage {
     Result,
 }
 
-impl fmt::Display for CallStage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl CallStage {
+    /// What has to be passed on the way to a result.
+    const ORDER: [Self; 7] = [
+        Self::Input,
+        Self::Permission,
+        Self::Profile,
+        Self::ReplayPolicy,
+        Self::Call,
+        Self::Output,
+        Self::Size,
+    ];
+
+    /// As it is written in journals.
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Input => "input",
             Self::Permission => "permission",
             Self::Profile => "profile",
@@ -52,7 +64,33 @@ impl fmt::Display for CallStage {
             Self::Output => "output",
             Self::Size => "size",
             Self::Result => "result",
-        })
+        }
+    }
+
+    /// The stages that a call had passed when it came to this one.
+    pub const fn passed_before(self) -> &'static [Self] {
+        match self {
+            Self::Input => &[],
+            Self::Permission => &[Self::Input],
+            Self::Profile => &[Self::Input, Self::Permission],
+            Self::ReplayPolicy => &[Self::Input, Self::Permission, Self::Profile],
+            Self::Call => &[Self::Input, Self::Permission, Self::Profile, Self::ReplayPolicy],
+            // An answer beyond the limit is never read, so its size is known before its shape.
+            Self::Output | Self::Size => &[
+                Self::Input,
+                Self::Permission,
+                Self::Profile,
+                Self::ReplayPolicy,
+                Self::Call,
+            ],
+            Self::Result => &Self::ORDER,
+        }
+    }
+}
+
+impl fmt::Display for CallStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

@@ -38,7 +38,7 @@ pub use pointer::{Pointer, escape_token};
 pub use position::{Position, Span, position_of};
 pub use serde_value::TooDeep;
 pub(crate) use tape::{Entry, Kind};
-pub use tape::{Items, Member, Members, Node, Tape, View};
+pub use tape::{Items, Member, Members, Node, RepeatedKey, Tape, View};
 pub use value::Json;
 pub use walk::{Event, Order, Walk};
 pub use write::{Form, write_string};

@@ -1,13 +1,14 @@
 //! `plugin.toml`: what a plugin is, what it provides, what it asks for.
 //!
-//! `[plugin]` is the specification's `PluginManifest` exactly; `[permissions]`, `[limits]`, `[tools.NAME.limits]` and
-//! `[config]` extend it. Unknown keys are refused everywhere. To add a key: read it in [`Manifest::parse`], give it a
+//! `[plugin]` is the specification's `PluginManifest` exactly; `[permissions]`, `[limits]`, `[tools.NAME]` and `[config]`
+//! extend it. Unknown keys are refused everywhere. To add a key: read it in [`Manifest::parse`], give it a
 //! reader that enforces it, and describe it in the documentation of plugin authors.
 
 use crate::limits::{ByteSize, LimitsDraft, TimeSpan};
 use crate::namespace::{Namespace, PluginName, ToolName, shorten};
 use crate::permission::{Permission, PermissionSet};
 use crate::strict_toml::{Node, Problems, Reader, Section};
+use crate::tool_spec::{LegacySideEffects, SideEffects};
 use semver::Version;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,6 +95,10 @@ pub struct Manifest {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 struct ToolTable {
     limits: LimitsDraft,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side_effects: Option<SideEffects>,
+    #[serde(skip)]
+    legacy: LegacySideEffects,
 }
 
 impl Manifest {
@@ -181,8 +186,24 @@ impl Manifest {
         self.tools.get(tool).map(|table| &table.limits)
     }
 
+    /// The most that a tool may do to the world, where the author states it: the signature covers it, and the tool's own
+    /// descriptor must not say more.
+    pub fn stated_side_effects(&self, tool: &str) -> Option<SideEffects> {
+        self.tools.get(tool).and_then(|table| table.side_effects)
+    }
+
+    /// Whether a tool's side effects are stated in the legacy form, as `true` or `false`.
+    pub fn legacy_side_effects(&self) -> LegacySideEffects {
+        let up_converted = |table: &ToolTable| table.legacy == LegacySideEffects::UpConverted;
+        if self.tools.values().any(up_converted) {
+            LegacySideEffects::UpConverted
+        } else {
+            LegacySideEffects::Absent
+        }
+    }
+
     /// The tools that have a table of their own.
-    pub fn tools_with_limits(&self) -> impl Iterator<Item = &ToolName> {
+    pub fn tools_with_tables(&self) -> impl Iterator<Item = &ToolName> {
         self.tools.keys()
     }
 
@@ -374,6 +395,17 @@ pub fn read_limits(mut table: Section<'_, '_>) -> LimitsDraft {
     draft
 }
 
+fn read_side_effects(node: &Node<'_, '_>) -> (Option<SideEffects>, LegacySideEffects) {
+    if node.is_boolean() {
+        let up_converted = node.boolean().map(SideEffects::up_converted);
+        return (up_converted, LegacySideEffects::UpConverted);
+    }
+    let effects = node.parsed("write none, read, write or external", |text| {
+        SideEffects::parse(text).ok_or_else(|| format!("`{}` is not a side effect", shorten(text)))
+    });
+    (effects, LegacySideEffects::Absent)
+}
+
 fn read_tools(table: Section<'_, '_>) -> BTreeMap<ToolName, ToolTable> {
     let mut out = BTreeMap::new();
     for (index, (key, node)) in table.entries().into_iter().enumerate() {
@@ -389,16 +421,25 @@ fn read_tools(table: Section<'_, '_>) -> BTreeMap<ToolName, ToolTable> {
             Err(error) => {
                 node.report_key(
                     error.to_string(),
-                    "write [tools.NAME.limits] with the tool's name, without its namespace",
+                    "write [tools.NAME] with the tool's name, without its namespace",
                 );
                 None
             }
         };
         if let Some(mut table) = node.section() {
             let limits = table.table("limits").map(read_limits).unwrap_or_default();
+            let (side_effects, legacy) = table
+                .take("side_effects")
+                .map(|node| read_side_effects(&node))
+                .unwrap_or_default();
             table.finish();
             if let Some(name) = name {
-                out.insert(name, ToolTable { limits });
+                let table = ToolTable {
+                    limits,
+                    side_effects,
+                    legacy,
+                };
+                out.insert(name, table);
             }
         }
     }

@@ -351,6 +351,11 @@ impl<'r, 'i> Node<'r, 'i> {
         number
     }
 
+    /// Whether `true` or `false` is written here; where it may stand for something else, too.
+    pub fn is_boolean(&self) -> bool {
+        self.value.get_ref().as_bool().is_some()
+    }
+
     /// True or false.
     pub fn boolean(&self) -> Option<bool> {
         self.value

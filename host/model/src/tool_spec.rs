@@ -45,6 +45,11 @@ impl SideEffects {
             .find(|effects| effects.as_str() == text)
     }
 
+    /// The legacy form, in which a tool had side effects or had none.
+    pub const fn up_converted(legacy: bool) -> Self {
+        if legacy { Self::Write } else { Self::None }
+    }
+
     /// As it is written.
     pub const fn as_str(self) -> &'static str {
         match self {

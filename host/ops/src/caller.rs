@@ -1,5 +1,6 @@
 //! Who asks, and what they may do.
 
+use crate::traces::SpanContext;
 use std::fmt;
 
 /// Something that an API key may be allowed to do.
@@ -100,6 +101,7 @@ pub struct Caller {
     actor: String,
     grants: Vec<Grant>,
     request_id: String,
+    trace: Option<SpanContext>,
 }
 
 impl Caller {
@@ -109,6 +111,7 @@ impl Caller {
             actor: "local".to_owned(),
             grants: vec![Grant::Admin],
             request_id: request_id.into(),
+            trace: None,
         }
     }
 
@@ -118,6 +121,7 @@ impl Caller {
             actor: "anonymous".to_owned(),
             grants: Vec::new(),
             request_id: request_id.into(),
+            trace: None,
         }
     }
 
@@ -132,6 +136,7 @@ impl Caller {
             actor: id,
             grants,
             request_id,
+            trace: None,
         }
     }
 
@@ -143,6 +148,16 @@ impl Caller {
     /// The request, as in the logs.
     pub fn request_id(&self) -> &str {
         &self.request_id
+    }
+
+    /// The same caller, with the span of the request.
+    pub fn traced(self, trace: Option<SpanContext>) -> Self {
+        Self { trace, ..self }
+    }
+
+    /// The span below which everything belongs that is done for this request.
+    pub(crate) fn trace(&self) -> Option<SpanContext> {
+        self.trace
     }
 
     /// Whether the caller may do it.

@@ -73,12 +73,14 @@ impl Host {
         self.run_plan(caller, &planned, input, idempotency, wait).await
     }
 
-    /// Runs every chain of a council, in the order in which it lists them.
+    /// Runs every chain of a council, in the order in which it lists them. With a key, each of them once: a caller that asks
+    /// again after a crash in the middle gets the runs that there were, and those that were missing.
     pub async fn execute_all(
         self: &Arc<Self>,
         caller: &Caller,
         council: Uuid,
         document: &Json,
+        key: Option<IdempotencyKey>,
         wait: Wait,
     ) -> Result<Vec<Executed>, OpError> {
         let input = parse_execute_all(document).map_err(|problems| Refusal::Invalid {
@@ -96,10 +98,15 @@ impl Host {
             .iter()
             .map(|chain| chain.id)
             .collect();
+        let idempotency = self.idempotency(caller, &format!("execute_all/{council}"), key.as_ref());
         let mut executed = Vec::with_capacity(chains.len());
         for chain in chains {
             let planned = self.plan(&record.document, chain)?;
-            executed.push(self.run_plan(caller, &planned, input.clone(), None, wait).await?);
+            let once = idempotency.clone().map(|once| Idempotency {
+                key: format!("{} {chain}", once.key),
+                ..once
+            });
+            executed.push(self.run_plan(caller, &planned, input.clone(), once, wait).await?);
         }
         Ok(executed)
     }
@@ -116,7 +123,8 @@ impl Host {
             return Err(Fault::Unavailable("too many executions are open".to_owned()).into());
         }
         let id = ExecutionId::from(self.new_id()?);
-        let Begun { driver, run } = begin(self, id, planned, input, caller.actor());
+        let Begun { mut driver, run } = begin(self, id, planned, input, caller.actor());
+        driver.trace_below(caller.trace());
         let audit = self.audit(caller, "execute_chain", id.to_string());
         match self.store.start_run(run, idempotency, audit).await {
             Ok(Written::Now) => {

@@ -35,7 +35,7 @@ pub struct Checks {
     pub council_registry: State,
     /// The loaded set of plugins works.
     pub plugins: State,
-    /// Traces reach their collector, when one is configured.
+    /// Traces reach their collector, when one is configured; degraded when they do not, because everything else goes on.
     pub telemetry: State,
 }
 
@@ -74,11 +74,7 @@ impl Host {
         } else {
             State::Degraded
         };
-        let telemetry = if self.metrics.is_telemetry_healthy() {
-            State::Healthy
-        } else {
-            State::Degraded
-        };
+        let telemetry = self.traces.health().await;
         let checks = Checks {
             database,
             sprite_registry: sprites,

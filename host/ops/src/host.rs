@@ -11,6 +11,7 @@ use crate::prompts::Prompts;
 use crate::registry::Registry;
 use crate::runs::{HostKey, Runs};
 use crate::toolbox::{Loaded, Toolbox};
+use crate::traces::Traces;
 use mizzen_engine::CallPolicy;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
@@ -27,6 +28,8 @@ pub struct Host {
     pub registry: Registry,
     /// What is counted.
     pub metrics: Metrics,
+    /// Where spans go.
+    pub traces: Traces,
     /// Where `$ref:` prompts may come from.
     pub prompts: Prompts,
     /// Where hooks may lead.
@@ -55,6 +58,7 @@ impl Host {
             store,
             registry: Registry::default(),
             metrics: Metrics::default(),
+            traces: Traces::default(),
             prompts: Prompts::default(),
             hooks: Hooks::default(),
             plugins: OnceLock::new(),

@@ -48,6 +48,7 @@ mod sprite;
 mod steer_execution;
 mod store_stats;
 pub mod toolbox;
+mod traces;
 mod update_council;
 mod update_sprite;
 mod verify_fingerprint;
@@ -71,6 +72,7 @@ pub use prompts::{FetchPrompt, Prompts};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{AuditError, HostKey, Recovered, Runs, Verified, verify as verify_audit};
 pub use store_stats::StoreStats;
+pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use verify_fingerprint::FingerprintReport;
 
 pub use mizzen_store::{RunFilter, SpriteFilter};

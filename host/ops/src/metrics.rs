@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Series of one family; further label values are counted under `other`.
@@ -143,7 +142,6 @@ impl Family {
 #[derive(Debug, Default)]
 pub struct Metrics {
     series: Mutex<BTreeMap<Family, BTreeMap<Vec<String>, Series>>>,
-    telemetry_failed: AtomicBool,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -170,15 +168,6 @@ impl Metrics {
                 }
             }
         });
-    }
-
-    /// Says whether the last attempt to send traces to a collector succeeded. Nothing configured, nothing failed.
-    pub fn set_telemetry(&self, sent: Result<(), ()>) {
-        self.telemetry_failed.store(sent.is_err(), Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_telemetry_healthy(&self) -> bool {
-        !self.telemetry_failed.load(Ordering::Relaxed)
     }
 
     fn with(&self, family: Family, labels: &[&str], change: impl FnOnce(&mut Series)) {

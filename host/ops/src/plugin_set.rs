@@ -6,10 +6,10 @@
 use crate::outgoing::{Outgoing, OutgoingLimits};
 use crate::registry::Registry;
 use crate::toolbox::{Outfit, SecretValues, StoreKv, Toolbox};
-use mizzen_catalog::change::{ChangeError, Installation, Prepared, remember_pins};
+use mizzen_catalog::change::{ChangeError, Installation, Prepared};
 use mizzen_catalog::config::{PluginConfig, SecretSource};
 use mizzen_catalog::trust::TrustMode;
-use mizzen_catalog::{LoadPlan, files};
+use mizzen_catalog::{LoadFailure, LoadPlan, files};
 use mizzen_engine::{CallPolicy, Profile};
 use mizzen_sandbox::{Sandbox, Secret};
 use mizzen_store::{KvLimits, Store};
@@ -105,9 +105,38 @@ impl PluginSet {
             return Ok(());
         };
         let _alone = self.changing.lock().await;
-        let (config, plan) = blocking(move || installation.plan()).await??;
+        let planned = {
+            let installation = installation.clone();
+            blocking(move || installation.plan()).await?
+        };
+        let (config, plan) = match planned {
+            Err(ChangeError::Refused(failure)) => {
+                self.stop_revoked(installation, &failure, registry).await?;
+                return Err(ChangeError::Refused(failure).into());
+            }
+            planned => planned?,
+        };
         self.run(&config, &plan, registry).await?;
-        remember_pins(&config, &plan).map_err(ChangeError::from)?;
+        Ok(blocking(move || installation.remember_pins(&config, &plan)).await??)
+    }
+
+    /// A refused set leaves the running one as it was, but for what has been revoked: nobody revokes something in order to go on
+    /// running it. A host that runs nothing yet does not start without it.
+    async fn stop_revoked(
+        &self,
+        installation: Installation,
+        failure: &LoadFailure,
+        registry: &Registry,
+    ) -> Result<(), PluginSetError> {
+        if self.toolbox.loaded().plugins().next().is_none() {
+            return Ok(());
+        }
+        let failure = failure.clone();
+        let rest = blocking(move || installation.plan_without_revoked(&failure)).await?;
+        if let Some((config, plan)) = rest {
+            self.run(&config, &plan, registry).await?;
+            tracing::error!("what has been revoked is not run any more");
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::call::Call;
 use crate::problem::{Code, Problem};
 use crate::route::Route;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use mizzen_ops::{AccessRefusal, Caller, Family, Grant};
 use std::net::IpAddr;
@@ -13,6 +14,8 @@ use std::time::Instant;
 pub(crate) struct Ask<'a> {
     pub(crate) route: &'a Route,
     pub(crate) headers: &'a HeaderMap,
+    /// Where HTTP/2 has what `Host` says in HTTP/1.1.
+    pub(crate) authority: Option<&'a Authority>,
     pub(crate) peer: Option<IpAddr>,
     pub(crate) request_id: &'a str,
 }
@@ -24,6 +27,13 @@ pub(crate) async fn check(app: &App, grant: Grant, ask: &Ask<'_>) -> Result<Call
         Ok(caller) => caller,
         Err(reason) => return Err(refuse_stranger(app, ask, &reason).await),
     };
+    if !caller.is_key() && came_through_a_browser(app, ask) {
+        app.host.metrics.count(Family::AccessRefusals, &["forbidden"]);
+        let message = "without a key this server answers programs on this machine, and this request comes from a web page or \
+                       for another host name; make a key with `mizzen key api new`, or name the page's origin under \
+                       cors_origins";
+        return Err(Problem::new(Code::Forbidden, message));
+    }
     if caller.is_key()
         && let Err(seconds) = app.keys.take(caller.actor(), Instant::now())
     {
@@ -86,6 +96,38 @@ async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
     )
 }
 
+/// Whoever is on this machine may do everything while there are no keys, so a web page must not borrow the browser's place on it:
+/// neither with a request across origins, nor by a name of its own that leads here (DNS rebinding).
+fn came_through_a_browser(app: &App, ask: &Ask<'_>) -> bool {
+    let host = match ask.authority {
+        Some(authority) => Some(authority.as_str()),
+        None => ask
+            .headers
+            .get(header::HOST)
+            .map(|host| host.to_str().unwrap_or_default()),
+    };
+    let foreign_name = host.is_some_and(|host| !names_this_machine(host));
+    let origin = ask
+        .headers
+        .get(header::ORIGIN)
+        .map(|origin| origin.to_str().unwrap_or_default());
+    let foreign_page = origin.is_some_and(|origin| {
+        let own = origin.split_once("://").map(|(_, host)| host) == host;
+        !own && !app.config.cors_origins.iter().any(|allowed| allowed == origin)
+    });
+    foreign_name || foreign_page
+}
+
+/// `localhost` or a loopback address, with or without a port.
+fn names_this_machine(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 fn token(headers: &HeaderMap) -> Option<&str> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         // Anything that is not a bearer token is a token that does not work, not a missing one.
@@ -100,4 +142,29 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     headers
         .get("x-api-key")
         .map(|value| value.to_str().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_are_this_machine() {
+        for (host, expected) in [
+            ("localhost", true),
+            ("LocalHost:7437", true),
+            ("127.0.0.1:7437", true),
+            ("127.9.9.9", true),
+            ("[::1]:7437", true),
+            ("evil.example", false),
+            ("127.0.0.1.evil.example:7437", false),
+            ("localhost.evil.example", false),
+            ("10.0.0.1", false),
+            ("0.0.0.0:7437", false),
+            ("", false),
+            ("a b", false),
+        ] {
+            assert_eq!(names_this_machine(host), expected, "{host}");
+        }
+    }
 }

@@ -43,6 +43,14 @@ pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String,
             return Err(refused(&format!("in {charset:?}, only utf-8 is read")));
         }
     }
+    if let Some(encoding) = headers.get(header::CONTENT_ENCODING)
+        && !encoding.as_bytes().eq_ignore_ascii_case(b"identity")
+    {
+        let encoding: String = encoding.to_str().unwrap_or_default().chars().take(64).collect();
+        return Err(refused(&format!(
+            "encoded as {encoding:?}, and nothing is decoded"
+        )));
+    }
     Ok(essence)
 }
 

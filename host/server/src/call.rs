@@ -99,22 +99,25 @@ impl Call {
             let text = std::str::from_utf8(&self.body)
                 .map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
             return mizzen_model::json::parse(text, limits())
-                .map(|tape| tape.root().to_json())
-                .map_err(|error| malformed(format!("the body is not valid JSON: {error}")));
+                .map_err(|error| malformed(format!("the body is not valid JSON: {error}")))?
+                .root()
+                .to_json_unique()
+                .map_err(|error| malformed(format!("the body is ambiguous: {error}")));
         }
         yaml(&self.body)
     }
 
     /// The caller's `Idempotency-Key` with the digest of the body.
     pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Problem> {
-        let Some(value) = self.headers.get("idempotency-key") else {
+        let mut given = self.headers.get_all("idempotency-key").iter();
+        let Some(value) = given.next() else {
             return Ok(None);
         };
         let key = value.to_str().unwrap_or_default();
-        if key.is_empty() || key.len() > 255 {
+        if key.is_empty() || key.len() > 255 || given.next().is_some() {
             return Err(Problem::new(
                 Code::ValidationError,
-                "Idempotency-Key must have 1 to 255 visible characters",
+                "Idempotency-Key must be given once, with 1 to 255 visible characters",
             )
             .with("parameter", "Idempotency-Key"));
         }
@@ -164,8 +167,10 @@ fn yaml(body: &[u8]) -> Result<Json, Problem> {
     let text =
         std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
     mizzen_model::yaml::parse(text, limits())
-        .map(|tape| tape.root().to_json())
-        .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))
+        .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))?
+        .root()
+        .to_json_unique()
+        .map_err(|error| malformed(format!("the body is ambiguous: {error}")))
 }
 
 /// A parameter that is not what it must be.

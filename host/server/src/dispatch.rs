@@ -3,7 +3,7 @@
 use crate::access;
 use crate::app::App;
 use crate::body;
-use crate::call::{Call, JSON, Reply, invalid_parameter};
+use crate::call::{Call, JSON, Reply};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Place, Route};
 use axum::body::Body;
@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
-use mizzen_ops::{Caller, Family};
+use mizzen_ops::{Caller, Family, Span, SpanContext, SpanKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,9 +50,11 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
     let method = request.method().clone();
     let path: String = request.uri().path().chars().take(256).collect();
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut span = begin_span(&app, &request);
     let mut trace = Trace {
         route: None,
         actor: String::new(),
+        context: span.as_ref().map(Span::context),
     };
     let result = serve(&app, &methods, request, &request_id, &mut trace).await;
     let mut response = match result {
@@ -85,6 +87,16 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
     if let Some(operation) = trace.route.as_ref() {
         count_operation(&app, operation, status);
     }
+    if let Some(span) = &mut span {
+        span.rename(format!("{label} {route}"));
+        span.set("http.request.method", label);
+        span.set("http.route", route);
+        span.set("http.response.status_code", u32::from(status.as_u16()));
+        span.set("mizzen.request_id", request_id.as_str());
+        if status.is_server_error() {
+            span.fail(status.as_str());
+        }
+    }
     let millis = took.as_secs_f64() * 1_000.0;
     tracing::info!(request_id, %method, path, route, status = status.as_u16(), millis, actor = trace.actor, "request");
     response
@@ -94,6 +106,17 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
 struct Trace {
     route: Option<Route>,
     actor: String,
+    context: Option<SpanContext>,
+}
+
+/// A request's span: part of the caller's trace when `traceparent` names one, once.
+fn begin_span(app: &App, request: &Request) -> Option<Span> {
+    let mut given = request.headers().get_all("traceparent").iter();
+    let parent = match (given.next(), given.next()) {
+        (Some(only), None) => only.to_str().ok().and_then(SpanContext::parse),
+        _ => None,
+    };
+    app.host.traces.begin("request", SpanKind::Server, parent)
 }
 
 async fn serve(
@@ -125,7 +148,9 @@ async fn serve(
         return Err(method_not_allowed(methods));
     };
     trace.route = Some(route.clone());
-    let caller = authorise(app, route, &parts, request_id).await?;
+    let caller = authorise(app, route, &parts, request_id)
+        .await?
+        .traced(trace.context);
     caller.actor().clone_into(&mut trace.actor);
     let path = path_parameters(&mut parts).await?;
     let query = query_parameters(route, parts.uri.query())?;
@@ -223,6 +248,7 @@ async fn authorise(app: &App, route: &Route, parts: &Parts, request_id: &str) ->
                 &access::Ask {
                     route,
                     headers: &parts.headers,
+                    authority: parts.uri.authority(),
                     peer,
                     request_id,
                 },
@@ -276,14 +302,14 @@ fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, S
             } else {
                 names.join(", ")
             };
-            return Err(invalid_parameter(
-                "the query parameter",
-                &name,
-                &format!("one that this route knows ({expected})"),
-            ));
+            let name: String = name.chars().take(64).collect();
+            let message =
+                format!("this route does not know the query parameter {name:?}; it knows {expected}");
+            return Err(Problem::new(Code::ValidationError, message).with("parameter", name));
         }
         if parameters.iter().any(|(seen, _)| *seen == name) {
-            return Err(invalid_parameter("the query parameter", &name, "given once"));
+            let message = format!("the query parameter {name:?} must be given once");
+            return Err(Problem::new(Code::ValidationError, message).with("parameter", name));
         }
         parameters.push((name, value));
     }

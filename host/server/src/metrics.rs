@@ -31,6 +31,11 @@ pub(crate) fn render(host: &Host) -> String {
         "Transactions that were not committed.",
         stats.failed_commits,
     );
+    counter(
+        "mizzen_trace_spans_dropped_total",
+        "Spans that did not reach their collector.",
+        host.traces.dropped(),
+    );
     let name = "mizzen_store_commit_seconds";
     let _ = write!(
         text,

@@ -48,6 +48,8 @@ pub(crate) struct Arguments {
     pub(crate) idempotency_key: Option<String>,
     pub(crate) cost_estimate: Option<String>,
     pub(crate) deprecated: bool,
+    /// Where the legacy `side_effects = true` or `false` stands, which the author is warned of.
+    pub(crate) legacy: Option<Span>,
 }
 
 impl Parse for Arguments {
@@ -67,6 +69,7 @@ impl Parse for Arguments {
             idempotency_key: None,
             cost_estimate: None,
             deprecated: false,
+            legacy: None,
         };
         let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
@@ -83,7 +86,11 @@ impl Parse for Arguments {
                 "namespace" => read.namespace = Some(grammar::namespace(&text(input)?)?),
                 "version" => read.version = Some(grammar::version(&text(input)?)?),
                 "description" => read.description = Some(text(input)?.value()),
-                "side_effects" => side_effects = Some(parse_side_effects(&text(input)?)?),
+                "side_effects" => {
+                    let (effects, legacy) = parse_side_effects(input)?;
+                    side_effects = Some(effects);
+                    read.legacy = legacy;
+                }
                 "replay" => replay = Some(parse_replay(&text(input)?)?),
                 "permissions" => {
                     read.permissions = list(input)?
@@ -177,17 +184,32 @@ fn example(input: ParseStream<'_>) -> Result<Example> {
     })
 }
 
-fn parse_side_effects(literal: &LitStr) -> Result<SideEffects> {
-    match literal.value().as_str() {
-        "none" => Ok(SideEffects::None),
-        "read" => Ok(SideEffects::Read),
-        "write" => Ok(SideEffects::Write),
-        "external" => Ok(SideEffects::External),
-        other => Err(Error::new(
-            literal.span(),
-            format!("`{other}` is not a side effect: one of \"none\", \"read\", \"write\", \"external\""),
-        )),
+fn parse_side_effects(input: ParseStream<'_>) -> Result<(SideEffects, Option<Span>)> {
+    input.parse::<Token![=]>()?;
+    if input.peek(LitBool) {
+        // As the host reads it in a descriptor document: true became write, false became none.
+        let legacy: LitBool = input.parse()?;
+        let effects = if legacy.value {
+            SideEffects::Write
+        } else {
+            SideEffects::None
+        };
+        return Ok((effects, Some(legacy.span)));
     }
+    let literal: LitStr = input.parse()?;
+    let effects = match literal.value().as_str() {
+        "none" => SideEffects::None,
+        "read" => SideEffects::Read,
+        "write" => SideEffects::Write,
+        "external" => SideEffects::External,
+        other => {
+            return Err(Error::new(
+                literal.span(),
+                format!("`{other}` is not a side effect: one of \"none\", \"read\", \"write\", \"external\""),
+            ));
+        }
+    };
+    Ok((effects, None))
 }
 
 fn parse_replay(literal: &LitStr) -> Result<Replay> {
@@ -207,7 +229,7 @@ fn parse_replay(literal: &LitStr) -> Result<Replay> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, Replay};
+    use super::{Arguments, Replay, SideEffects};
 
     fn error(tokens: &str) -> String {
         syn::parse_str::<Arguments>(tokens)
@@ -229,6 +251,20 @@ mod tests {
         }
         let stated = syn::parse_str::<Arguments>("side_effects = \"none\", replay = \"fail_loud\"").unwrap();
         assert_eq!(stated.replay, Replay::FailLoud);
+    }
+
+    #[test]
+    fn the_legacy_flag_is_up_converted_and_remembered_for_its_warning() {
+        for (flag, effects, replay) in [
+            ("true", SideEffects::Write, Replay::MustStub),
+            ("false", SideEffects::None, Replay::RecordedResult),
+        ] {
+            let read = syn::parse_str::<Arguments>(&format!("side_effects = {flag}")).unwrap();
+            assert_eq!((read.side_effects, read.replay), (effects, replay));
+            assert!(read.legacy.is_some());
+        }
+        let current = syn::parse_str::<Arguments>("side_effects = \"write\"").unwrap();
+        assert!(current.legacy.is_none());
     }
 
     #[test]

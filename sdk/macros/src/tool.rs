@@ -55,10 +55,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         quote!(::mizzen_sdk::Example { name: #name, input: #input, output: #output })
     });
 
+    let legacy = arguments.legacy.map(legacy_warning);
     let visibility = &function.vis;
     let invoke = quote_spanned! { function.sig.span() => #finish(#ident(#(#given),*)) };
     Ok(quote! {
         #function
+        #legacy
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, unreachable_pub, dead_code, missing_debug_implementations)]
@@ -97,6 +99,17 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
             }
         }
     })
+}
+
+/// A macro cannot warn by itself; using something deprecated at the author's own words does.
+fn legacy_warning(span: proc_macro2::Span) -> TokenStream {
+    quote_spanned! { span =>
+        const _: () = {
+            #[deprecated(note = "side_effects = true or false is the legacy form: write \"write\" or \"none\"")]
+            const LEGACY_SIDE_EFFECTS: () = ();
+            LEGACY_SIDE_EFFECTS
+        };
+    }
 }
 
 fn check_signature(function: &ItemFn) -> Result<()> {

@@ -8,10 +8,11 @@
 
 use mizzen_catalog::load::verify_bytes;
 use mizzen_catalog::package::Package;
-use mizzen_engine::Outcome;
-use mizzen_isolation::{build, call, load, root, terms};
+use mizzen_engine::{Outcome, Permit, Profile};
+use mizzen_isolation::{build, call, load, rebuilt, root, terms};
+use mizzen_model::tool_spec::{ToolDraft, ToolSpec};
 use mizzen_ops::toolbox::CallError;
-use mizzen_sandbox::{Allocation, Sandbox, Settings};
+use mizzen_sandbox::{Allocation, DescribeError, Sandbox, Services, Settings};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -161,4 +162,35 @@ async fn clock_randomness_and_the_world_are_the_same_at_every_call_unless_grante
         .unwrap()
         .output;
     assert_eq!(first, second);
+}
+
+/// A guest that is asked to describe itself has no authority at all, so on a host its two answers cannot differ: clock, seeds and
+/// memory are the same in every fresh sandbox, whatever is granted. The check stands behind that. It is reached here by
+/// asking with the permit of a call, which no host does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_that_changes_is_refused_and_without_authority_none_can() {
+    let package = std::fs::read(guest("describes-differently")).unwrap();
+    let package = rebuilt(&package, |component, manifest| {
+        let asks = format!("{manifest}\n[permissions]\nrandom = \"to differ\"\nclock = \"to differ\"\n");
+        (component, asks)
+    })
+    .unwrap();
+    let verified = Arc::new(verify_bytes(Path::new("differs.wasm"), package, &terms()).unwrap());
+    let sandbox = sandbox(Settings::default());
+    let plugin = sandbox
+        .prepare(Arc::clone(&verified), Services::default())
+        .unwrap();
+    let described = plugin
+        .describe_tools(|| Permit::to_describe(&verified))
+        .await
+        .unwrap();
+    let asking = ToolDraft {
+        permissions: vec!["random".to_owned(), "clock".to_owned()],
+        ..described[0].clone()
+    };
+    let spec = ToolSpec::check(asking).unwrap();
+    let refused = plugin
+        .describe_tools(|| Permit::for_tool(&verified, &spec, Profile::Open).unwrap())
+        .await;
+    assert!(matches!(refused, Err(DescribeError::Unstable)), "{refused:?}");
 }

@@ -39,9 +39,9 @@ async fn a_set_that_was_loaded_before_is_loaded_from_the_cache() {
             assert_eq!(plugin.compiled(), expected, "{}", plugin.verified().id());
         }
     }
-    // A tenth of what a hundred may take, with room for a debug build on a busy machine.
+    // Milliseconds on a quiet machine (see the benchmark `load`); this only finds a load that compiles or waits.
     assert!(
-        times.iter().skip(1).all(|time| *time < Duration::from_secs(2)),
+        times.iter().skip(1).all(|time| *time < Duration::from_secs(30)),
         "{times:?}"
     );
 }

@@ -56,6 +56,7 @@ impl Installation {
     /// # Errors
     /// When it is refused, does not fit what is installed, or asks for more than is granted.
     pub fn prepare_package(&self, new: NewPackage<'_>) -> Result<Prepared, ChangeError> {
+        let lock = self.lock()?;
         let (config, terms) = self.terms()?;
         let folder = config.sources.folders.first().cloned().ok_or_else(|| {
             ChangeError::Conflict(
@@ -126,6 +127,7 @@ impl Installation {
             grants_go: false,
             text,
             file: self.config.clone(),
+            _lock: lock,
         })
     }
 }

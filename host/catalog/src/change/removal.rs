@@ -22,6 +22,7 @@ impl Installation {
     /// # Errors
     /// When it is not installed, several versions are and none was chosen, or the rest would not load.
     pub fn prepare_removal(&self, removal: &Removal) -> Result<Prepared, ChangeError> {
+        let lock = self.lock()?;
         let (config, _) = self.terms()?;
         let name = &removal.plugin;
         let mut installed: Vec<(Version, PathBuf)> = Vec::new();
@@ -78,6 +79,7 @@ impl Installation {
             grants_go,
             text,
             file: self.config.clone(),
+            _lock: lock,
         })
     }
 }

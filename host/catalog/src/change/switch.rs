@@ -20,6 +20,7 @@ impl Installation {
     /// # Errors
     /// When it is not installed, or the set would not load.
     pub fn prepare_switch(&self, plugin: &PluginName, switch: Switch) -> Result<Prepared, ChangeError> {
+        let lock = self.lock()?;
         let (config, _) = self.terms()?;
         let installed = scan(&config.sources, config.max_package);
         let there = installed
@@ -56,6 +57,7 @@ impl Installation {
             grants_go: false,
             text: (before != after).then_some((before, after)),
             file: self.config.clone(),
+            _lock: lock,
         })
     }
 }

@@ -103,7 +103,7 @@ impl Registry {
             .max_by_key(|item| (item.is_default, item.version.clone()))
     }
 
-    /// What is odd, but no reason to refuse: deprecated tools.
+    /// What is odd, but no reason to refuse: deprecated tools, the legacy form of side effects.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

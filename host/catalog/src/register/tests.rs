@@ -211,6 +211,64 @@ fn a_deprecated_tool_is_entered_with_a_warning() {
 }
 
 #[test]
+fn a_tool_does_not_have_more_side_effects_than_its_signed_manifest_states() {
+    let effects = |side_effects| {
+        vec![vec![ToolDraft {
+            side_effects,
+            ..tool("acme", "count", "1.0.0")
+        }]]
+    };
+    let stated = |more| {
+        plan_of(&[Plugin {
+            more,
+            ..Plugin::new("a", &["acme"])
+        }])
+    };
+    let read = stated("[tools.count]\nside_effects = \"read\"\n");
+    for fits in [SideEffects::None, SideEffects::Read] {
+        assert!(
+            register_tools(&read, effects(fits))
+                .unwrap()
+                .warnings()
+                .is_empty()
+        );
+    }
+    for more in [SideEffects::Write, SideEffects::External] {
+        assert_eq!(
+            register_tools(&read, effects(more)).err(),
+            Some(vec!["descriptor-invalid"])
+        );
+    }
+}
+
+#[test]
+fn the_legacy_form_of_side_effects_is_up_converted_with_one_warning() {
+    let plan = plan_of(&[Plugin {
+        more: "[tools.count]\nside_effects = true\n[tools.look]\nside_effects = false\n",
+        ..Plugin::new("a", &["acme"])
+    }]);
+    let tools = |count, look| {
+        let with = |name, side_effects| ToolDraft {
+            side_effects,
+            ..tool("acme", name, "1.0.0")
+        };
+        vec![vec![with("count", count), with("look", look)]]
+    };
+    let registry = register_tools(&plan, tools(SideEffects::Write, SideEffects::None)).unwrap();
+    assert_eq!(registry.warnings().len(), 1, "{:?}", registry.warnings());
+    assert!(registry.warnings()[0].contains("legacy"));
+    for (count, look) in [
+        (SideEffects::External, SideEffects::None),
+        (SideEffects::Write, SideEffects::Write),
+    ] {
+        assert_eq!(
+            register_tools(&plan, tools(count, look)).err(),
+            Some(vec!["descriptor-invalid"])
+        );
+    }
+}
+
+#[test]
 fn requirements_resolve_among_the_installed_versions() {
     let version = |version| Plugin {
         version,

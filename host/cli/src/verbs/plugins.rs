@@ -9,6 +9,7 @@ mod switch;
 mod upgrade;
 
 use crate::home::{ConfigFile, Home};
+use mizzen_catalog::files::EditLock;
 use std::process::ExitCode;
 
 /// The group.
@@ -57,9 +58,11 @@ impl Plugins {
     }
 }
 
-/// Changes `mizzen.toml`, and writes it only if the result is a valid one.
+/// Changes `mizzen.toml`, and writes it only if the result is a valid one. Whoever looked at what is installed before holds
+/// the lock since then.
 fn edit_config(
     config: &ConfigFile,
+    _held: &EditLock,
     change: impl FnOnce(&str) -> anyhow::Result<String>,
 ) -> anyhow::Result<()> {
     use mizzen_catalog::config::{MAX_CONFIG, PluginConfig};

@@ -23,6 +23,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const EXIT_POISONED: u8 = 3;
 /// How often open runs are looked at.
 const TEND_RUNS: Duration = Duration::from_secs(5);
+/// How long the last spans may take to reach their collector.
+const FLUSH: Duration = Duration::from_secs(10);
 /// Read when no other is named and it is there.
 const USUAL_CONFIG: &str = "mizzen.toml";
 
@@ -96,6 +98,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     let mut host = Host::new(store.clone());
     host.prompts = settings.prompts();
     host.hooks = settings.hooks()?;
+    host.traces = settings.traces()?;
     let host = Arc::new(host);
     if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
         bail!(
@@ -129,6 +132,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
         }
     };
     server.serve(stop).await;
+    host.traces.flush(FLUSH).await;
     let poisoned = store.is_poisoned();
     store.close().await;
     drop(lock);

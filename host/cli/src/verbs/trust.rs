@@ -7,7 +7,7 @@ mod revoke;
 
 use crate::home::{ConfigFile, Home};
 use anyhow::Context;
-use mizzen_catalog::files;
+use mizzen_catalog::files::{self, EditLock};
 use mizzen_catalog::key::{KeyEntry, KeyName, PublicKey, read_public_file};
 use mizzen_catalog::trust::{MAX_TRUST_FILE, TrustStore};
 use std::path::{Path, PathBuf};
@@ -67,6 +67,10 @@ impl TrustFile {
 
 /// Reads the text of a trust file, changes it, and writes it only if the result is a valid trust file.
 fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        files::folder(folder)?;
+    }
+    let _lock = EditLock::of(path)?;
     let text = match files::read_text(path, MAX_TRUST_FILE) {
         Ok(text) => text,
         Err(error) if error.is_missing() => String::new(),
@@ -75,9 +79,6 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> any
     TrustStore::parse(&text).with_context(|| format!("{} has problems; mend it first", path.display()))?;
     let changed = change(&text)?;
     TrustStore::parse(&changed)?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        files::folder(folder)?;
-    }
     Ok(files::rewrite(path, changed.as_bytes(), 0o644)?)
 }
 

@@ -14,6 +14,7 @@ enum Frame {
 pub(crate) struct Builder {
     open: Vec<Frame>,
     done: Option<Json>,
+    repeated: Option<String>,
 }
 
 impl Builder {
@@ -21,6 +22,7 @@ impl Builder {
         Builder {
             open: Vec::new(),
             done: None,
+            repeated: None,
         }
     }
 
@@ -45,6 +47,9 @@ impl Builder {
             Some(Frame::Array(array)) => array.push(value),
             Some(Frame::Object(object, key)) => {
                 if let Some(key) = key.take() {
+                    if self.repeated.is_none() && object.contains_key(&key) {
+                        self.repeated = Some(key.clone());
+                    }
                     object.insert(key, value);
                 }
             }
@@ -60,10 +65,15 @@ impl Builder {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Json {
+    pub(crate) fn finish(self) -> Json {
+        self.finish_with_repeated().0
+    }
+
+    /// The value, and the first key that stood twice in one object; its last value counts.
+    pub(crate) fn finish_with_repeated(mut self) -> (Json, Option<String>) {
         while !self.open.is_empty() {
             self.end();
         }
-        self.done.unwrap_or(Json::Null)
+        (self.done.unwrap_or(Json::Null), self.repeated)
     }
 }

@@ -2,6 +2,11 @@
 
 use super::{Builder, Integer, Json, Span};
 
+/// A key that stands twice in one object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the key {:?} stands twice in one object: remove one of them", .0.chars().take(64).collect::<String>())]
+pub struct RepeatedKey(String);
+
 /// What an entry of the tape is, and where its text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -261,8 +266,23 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// An owned copy of the value and everything in it.
+    /// An owned copy of the value and everything in it. Where a key stands twice in one object, the last value counts.
     pub fn to_json(self) -> Json {
+        self.build().finish()
+    }
+
+    /// An owned copy, unless a key stands twice in one object: two readers may take different ones for the value.
+    ///
+    /// # Errors
+    /// With the first such key.
+    pub fn to_json_unique(self) -> Result<Json, RepeatedKey> {
+        match self.build().finish_with_repeated() {
+            (json, None) => Ok(json),
+            (_, Some(key)) => Err(RepeatedKey(key)),
+        }
+    }
+
+    fn build(self) -> Builder {
         enum Open {
             Items(u32),
             Members(u32),
@@ -294,7 +314,7 @@ impl<'t> Node<'t> {
             // Close what is complete, then read the key of the next member, if a member is next.
             loop {
                 match open.last_mut() {
-                    None => return builder.finish(),
+                    None => return builder,
                     Some(Open::Items(0) | Open::Members(0)) => {
                         open.pop();
                         builder.end();

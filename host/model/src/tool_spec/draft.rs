@@ -37,9 +37,10 @@ pub struct ExampleDraft {
 }
 
 /// Says that a descriptor used the legacy `side_effects: bool`. Whoever reads descriptors warns about it once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LegacySideEffects {
     /// The descriptor is of the current form.
+    #[default]
     Absent,
     /// `true` became `write`, `false` became `none`.
     UpConverted,
@@ -200,8 +201,9 @@ impl Fields<'_> {
 
     fn side_effects(&mut self) -> (SideEffects, LegacySideEffects) {
         match self.object.get("side_effects") {
-            Some(Value::Bool(true)) => return (SideEffects::Write, LegacySideEffects::UpConverted),
-            Some(Value::Bool(false)) => return (SideEffects::None, LegacySideEffects::UpConverted),
+            Some(Value::Bool(flag)) => {
+                return (SideEffects::up_converted(*flag), LegacySideEffects::UpConverted);
+            }
             Some(Value::String(text)) => match SideEffects::parse(text) {
                 Some(effects) => return (effects, LegacySideEffects::Absent),
                 None => self.wrong(

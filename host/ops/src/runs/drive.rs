@@ -14,6 +14,7 @@ use super::{Live, Message, Progress, Rest};
 use crate::hooks;
 use crate::host::Host;
 use crate::metrics::Family;
+use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{Command, Event, Run, Start};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
@@ -35,7 +36,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(3_600);
 /// How long a driver waits before it writes again to a store that had no room.
 const STORE_RETRY: Duration = Duration::from_millis(250);
 
-type Call = Pin<Box<dyn Future<Output = Event> + Send>>;
+type Call = Pin<Box<dyn Future<Output = perform::Ended> + Send>>;
 
 /// The time of a run. A clock that jumps while the run is open does not move it.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +73,7 @@ pub(crate) struct Driver {
     first: Option<(Event, u64)>,
     inbox: mpsc::Receiver<Message>,
     progress: watch::Sender<Progress>,
+    span: Option<Span>,
 }
 
 /// A driver whose run must be stored before it may be launched.
@@ -144,7 +146,23 @@ impl Driver {
             first: None,
             inbox,
             progress,
+            span: None,
         }
+    }
+
+    /// Traces the run below the request that started it, or by itself.
+    pub(crate) fn trace_below(&mut self, parent: Option<SpanContext>) {
+        let result = self.run.result();
+        self.span = self
+            .host
+            .traces
+            .begin("chain.execution", SpanKind::Internal, parent)
+            .map(|mut span| {
+                span.set("mizzen.execution_id", self.id.to_string());
+                span.set("mizzen.council_id", result.council_id.to_string());
+                span.set("mizzen.chain_id", result.chain_id.to_string());
+                span
+            });
     }
 
     /// A driver for a run that was made again from its journal.
@@ -153,6 +171,10 @@ impl Driver {
         let now_ms = u64::try_from(host.now_ms()).unwrap_or(0).max(past.last_ms);
         let mut driver = Self::new(host, id, run, now_ms, past.load_plan);
         driver.journal = past.journal;
+        driver.trace_below(None);
+        if let Some(span) = &mut driver.span {
+            span.set("mizzen.resumed", "true");
+        }
         let pending = driver.run.pending().to_vec();
         for command in &pending {
             driver.first = driver
@@ -203,6 +225,9 @@ impl Driver {
 
     /// Gives the run up that was never stored.
     pub(crate) fn abandon(self) {
+        if let Some(span) = self.span {
+            span.discard();
+        }
         self.host.runs.leave(self.id.uuid());
     }
 
@@ -223,15 +248,15 @@ impl Driver {
         self.wake_deliveries(&commands);
         let mut call = self.perform(commands);
         if let Some((event, at_ms)) = self.first.take() {
-            match self.apply(event, None, at_ms).await {
+            match self.apply((event, Map::new()), None, at_ms).await {
                 Ok(Some(commands)) => call = self.perform(commands),
                 Ok(None) => {}
                 Err(Stopped) => return,
             }
         }
         while !self.run.result().status.is_final() {
-            let (event, steered) = self.next(&mut call).await;
-            let Some(event) = event else { continue };
+            let (happened, steered) = self.next(&mut call).await;
+            let Some((event, about)) = happened else { continue };
             let (audit, reply) = steered.unzip();
             if matches!(event, Event::CallEnded { .. } | Event::GateAnswered { .. }) {
                 call = None;
@@ -241,7 +266,7 @@ impl Driver {
                 call = None;
             }
             let now_ms = self.clock.now_ms();
-            match self.apply(event, audit, now_ms).await {
+            match self.apply((event, about), audit, now_ms).await {
                 Ok(Some(commands)) => {
                     if commands.contains(&Command::StopCalls) {
                         call = None;
@@ -255,10 +280,23 @@ impl Driver {
                 let _ = reply.send(self.run.result().clone());
             }
         }
+        if let Some(span) = &mut self.span {
+            let status = self.run.result().status;
+            span.set("mizzen.status", status.as_str());
+            if status == ExecutionStatus::Failed {
+                span.fail(
+                    self.run
+                        .result()
+                        .error
+                        .as_ref()
+                        .map_or("failed", |error| &error.code),
+                );
+            }
+        }
     }
 
     /// Waits for the next thing that happens.
-    async fn next(&mut self, call: &mut Option<Call>) -> (Option<Event>, Option<Steered>) {
+    async fn next(&mut self, call: &mut Option<Call>) -> (Option<perform::Ended>, Option<Steered>) {
         let wake = self.run.wake_at_ms().map(|at| {
             let left = Duration::from_millis(at.saturating_sub(self.clock.now_ms()));
             tokio::time::sleep(left.min(LONGEST_SLEEP))
@@ -283,21 +321,23 @@ impl Driver {
                     (None, None)
                 }
                 Some(Message::Decide { escalation_id, decision, reason, audit, reply }) => {
-                    (Some(Event::Decided { escalation_id, decision, reason }), Some((audit, reply)))
+                    (Some((Event::Decided { escalation_id, decision, reason }, Map::new())), Some((audit, reply)))
                 }
-                Some(Message::Cancel { reason, audit, reply }) => (Some(Event::Cancel { reason }), Some((audit, reply))),
+                Some(Message::Cancel { reason, audit, reply }) => {
+                    (Some((Event::Cancel { reason }, Map::new())), Some((audit, reply)))
+                }
                 // The sender is kept with the open runs for as long as this task runs.
                 None => std::future::pending().await,
             },
-            event = ended => (Some(event), None),
-            () = woken => (Some(Event::Tick), None),
+            ended = ended => (Some(ended), None),
+            () = woken => (Some((Event::Tick, Map::new())), None),
         }
     }
 
     /// Takes an event in and makes what follows from it durable. None when nothing follows.
     async fn apply(
         &mut self,
-        event: Event,
+        (event, about): perform::Ended,
         audit: Option<AuditEntry>,
         now_ms: u64,
     ) -> Result<Option<Vec<Command>>, Stopped> {
@@ -306,6 +346,7 @@ impl Driver {
         if commands.is_empty() {
             return Ok(None);
         }
+        body.extend(about);
         if let Some(audit) = &audit {
             body.insert("actor".to_owned(), audit.actor.clone().into());
         }
@@ -518,6 +559,7 @@ impl Driver {
             step,
             idempotency_key: key,
             left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms())),
+            trace: self.span.as_ref().map(Span::context),
         }
     }
 }

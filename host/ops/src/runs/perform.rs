@@ -3,15 +3,20 @@
 use super::resolve::StepCall;
 use crate::host::Host;
 use crate::metrics::Family;
-use crate::toolbox::{CallError, CallRequest};
+use crate::toolbox::{CallError, CallRequest, ToolResult};
+use crate::traces::{Span, SpanContext, SpanKind};
+use mizzen_engine::CallStage;
 use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient};
 use mizzen_sandbox::{CallContext, CallFault};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The guest's own deadline is a little later than the run's: the run stops it and says why.
 const GRACE: Duration = Duration::from_millis(100);
+
+/// What stops a call before its first stage: there is no such tool any more.
+const LOOKUP: &str = "lookup";
 
 /// A call to make.
 pub(super) struct Work {
@@ -21,20 +26,51 @@ pub(super) struct Work {
     pub(super) step: Option<u32>,
     pub(super) idempotency_key: String,
     pub(super) left: Duration,
+    pub(super) trace: Option<SpanContext>,
 }
 
-/// Calls a step's tool.
-pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) -> Event {
-    Event::CallEnded {
-        order,
-        attempt,
-        result: call(&host, work).await,
+impl Work {
+    /// A span of its own for a call; only for runs that are traced.
+    fn span(&self, host: &Host, name: &str) -> Option<Span> {
+        let mut span = host.traces.begin(name, SpanKind::Internal, Some(self.trace?))?;
+        span.set("mizzen.tool", self.call.pin.tool.as_str());
+        span.set("mizzen.plugin", self.call.pin.plugin.as_str());
+        if let Some(step) = self.step {
+            span.set("mizzen.step", step);
+        }
+        Some(span)
     }
 }
 
+/// How a call ended, and what its journal entry tells beside it.
+pub(super) type Ended = (Event, Map<String, Value>);
+
+/// Calls a step's tool.
+pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) -> Ended {
+    let mut span = work.span(&host, "chain.step");
+    let (result, stages) = call(&host, work).await;
+    if let Some(span) = &mut span {
+        span.set("mizzen.attempt", attempt);
+        if let Err(failure) = &result {
+            span.fail(&failure.code);
+        }
+    }
+    let event = Event::CallEnded {
+        order,
+        attempt,
+        result,
+    };
+    (event, stages)
+}
+
 /// Asks the gate agent. It can only narrow: everything but a clear `allow` is a veto (D3).
-pub(super) async fn gate(host: Arc<Host>, work: Work, asked: GateQuestion) -> Event {
-    let answer = match call(&host, work).await {
+pub(super) async fn gate(host: Arc<Host>, work: Work, asked: GateQuestion) -> Ended {
+    let mut span = work.span(&host, "gate.agent");
+    let (result, stages) = call(&host, work).await;
+    if let (Some(span), Err(failure)) = (&mut span, &result) {
+        span.fail(&failure.code);
+    }
+    let answer = match result {
         Err(failure) => Err(format!("the gate agent did not answer: {}", failure.message)),
         Ok(output) => {
             let reason = output
@@ -48,23 +84,49 @@ pub(super) async fn gate(host: Arc<Host>, work: Work, asked: GateQuestion) -> Ev
             }
         }
     };
-    Event::GateAnswered {
+    if let Some(span) = &mut span {
+        span.set("mizzen.decision", if answer.is_ok() { "allow" } else { "veto" });
+    }
+    let event = Event::GateAnswered {
         question: asked.question,
         answer,
+    };
+    (event, stages)
+}
+
+/// The stages that a call passed, and the one that stopped it.
+fn stages(passed: CallStage, stopped: Option<&'static str>) -> Map<String, Value> {
+    let names = passed.passed_before().iter().map(|stage| stage.as_str());
+    let mut about = Map::from_iter([("stages".to_owned(), names.collect())]);
+    if let Some(stopped) = stopped {
+        about.insert("stopped_at".to_owned(), stopped.into());
+    }
+    about
+}
+
+fn stages_of(ended: &Result<ToolResult, CallError>) -> Map<String, Value> {
+    match ended {
+        Ok(ToolResult { report: Some(_), .. }) => stages(CallStage::Result, None),
+        // Answered from a record: the guest was not asked.
+        Ok(ToolResult { report: None, .. }) => stages(CallStage::Call, None),
+        Err(CallError::Refused { refused, .. }) => stages(refused.stage, Some(refused.stage.as_str())),
+        Err(CallError::Fault(_)) => stages(CallStage::Call, Some(CallStage::Call.as_str())),
+        Err(CallError::BadId(_) | CallError::Unknown(_)) => stages(CallStage::Input, Some(LOOKUP)),
     }
 }
 
-async fn call(host: &Host, work: Work) -> Result<Value, CallFailure> {
+async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Map<String, Value>) {
     let pin = &work.call.pin;
     let Some(callable) = work.call.callable.clone() else {
-        return Err(CallFailure {
+        let gone = CallFailure {
             code: "PLUGIN_GONE".to_owned(),
             message: format!(
                 "{} {} ({}) was loaded when the run began and is not any more: install it again",
                 pin.plugin, pin.version, pin.digest
             ),
             transient: Transient::No,
-        });
+        };
+        return (Err(gone), stages(CallStage::Input, Some(LOOKUP)));
     };
     let started = Instant::now();
     let request = CallRequest {
@@ -95,7 +157,8 @@ async fn call(host: &Host, work: Work) -> Result<Value, CallFailure> {
         &[&pin.plugin],
         started.elapsed().as_secs_f64(),
     );
-    ended.map(|result| result.output).map_err(failure)
+    let about = stages_of(&ended);
+    (ended.map(|result| result.output).map_err(failure), about)
 }
 
 fn failure(error: CallError) -> CallFailure {

@@ -182,7 +182,7 @@ pub fn routes() -> Vec<Route> {
             summary: "Execute every chain of a council",
             description: "One after the other, in the council's order; what each came to is in its result. 202 with `Prefer: respond-async`.",
             access: Access::Needs(Grant::RunsStart),
-            parameters: vec![id("The council's id."), prefer()],
+            parameters: vec![id("The council's id."), prefer(), parameters::idempotency_key()],
             body: body("ExecuteAllRequest", json!({"input": {"user_prompt": "hello"}})),
             success: page("ExecutionList"),
             also: Some(Success {
@@ -321,11 +321,15 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
 
 async fn execute_all(call: Call) -> Result<Reply, Problem> {
     let council = call.id("id")?;
+    let key = call.idempotency_key()?;
     let document = call.document()?;
     let wait = wait(&call);
     let host = &call.app.host;
     let mut items = Vec::new();
-    for executed in host.execute_all(&call.caller, council, &document, wait).await? {
+    for executed in host
+        .execute_all(&call.caller, council, &document, key, wait)
+        .await?
+    {
         items.push(match executed {
             Executed::Ended(result) | Executed::Waiting(result) => text(&result),
             Executed::Accepted(id) => text(&host.execution(id).await?),

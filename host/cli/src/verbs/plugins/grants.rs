@@ -5,6 +5,7 @@ use crate::home::ConfigFile;
 use crate::output;
 use anyhow::ensure;
 use mizzen_catalog::config::{add_grants, remove_grants};
+use mizzen_catalog::files::EditLock;
 use mizzen_catalog::load::scan;
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Permission;
@@ -47,7 +48,8 @@ impl Grants {
         let (add, remove) = (parse(&self.add)?, parse(&self.remove)?);
         if let Some(name) = wanted.as_ref().filter(|_| !add.is_empty() || !remove.is_empty()) {
             self.config.load()?;
-            edit_config(&self.config, |text| {
+            let lock = EditLock::of(&self.config.config)?;
+            edit_config(&self.config, &lock, |text| {
                 let text = add_grants(text, name, &add)?;
                 Ok(if remove.is_empty() {
                     text

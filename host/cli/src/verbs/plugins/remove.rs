@@ -5,6 +5,7 @@ use crate::home::ConfigFile;
 use crate::output;
 use anyhow::{Context, bail};
 use mizzen_catalog::config::remove_grants;
+use mizzen_catalog::files::EditLock;
 use mizzen_catalog::load::scan;
 use mizzen_model::namespace::PluginName;
 use serde_json::json;
@@ -32,6 +33,7 @@ pub(crate) struct Remove {
 
 impl Remove {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let lock = EditLock::of(&self.config.config)?;
         let config = self.config.load()?;
         let (name, version) = self
             .plugin
@@ -69,13 +71,20 @@ impl Remove {
             _ => {}
         }
         let files: Vec<_> = chosen.iter().map(|(_, file)| file.clone()).collect();
+        if let Some(file) = files.iter().find(|file| config.sources.files.contains(file)) {
+            bail!(
+                "{} is named under `files` in {}; take it from there first",
+                file.display(),
+                self.config.config.display()
+            );
+        }
         for file in &files {
             std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
         }
         let last = files.len() == installed.len();
         let grants_go = last && !self.keep_grants && config.grants.plugin.contains_key(&name);
         if grants_go {
-            edit_config(&self.config, |text| Ok(remove_grants(text, &name, &[])?))?;
+            edit_config(&self.config, &lock, |text| Ok(remove_grants(text, &name, &[])?))?;
         }
         if self.json {
             output::json(

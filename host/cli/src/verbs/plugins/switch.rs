@@ -5,6 +5,7 @@ use crate::home::ConfigFile;
 use crate::output;
 use anyhow::ensure;
 use mizzen_catalog::config::{disable, enable};
+use mizzen_catalog::files::EditLock;
 use mizzen_catalog::load::scan;
 use mizzen_model::namespace::PluginName;
 use serde_json::json;
@@ -60,6 +61,18 @@ impl Disable {
 
 impl Enable {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let config = self.which.config.load()?;
+        let disabled = config.sources.disabled.iter().any(|(name, version)| {
+            let id = version
+                .as_ref()
+                .map_or_else(|| name.to_string(), |version| format!("{name}@{version}"));
+            id == self.which.plugin
+        });
+        ensure!(
+            disabled,
+            "{} is not disabled; see `mizzen plugins list`",
+            mizzen_model::namespace::shorten(&self.which.plugin)
+        );
         self.which
             .change("enabled", |text, plugin| Ok(enable(text, plugin)?))
     }
@@ -76,7 +89,8 @@ impl Which {
             .split_once('@')
             .map_or(self.plugin.as_str(), |(name, _)| name);
         PluginName::parse(name)?;
-        edit_config(&self.config, |text| change(text, &self.plugin))?;
+        let lock = EditLock::of(&self.config.config)?;
+        edit_config(&self.config, &lock, |text| change(text, &self.plugin))?;
         if self.json {
             output::json(&json!({ "ok": true, "plugin": self.plugin, "state": done }))?;
         } else {

@@ -4,7 +4,7 @@ use super::{TrustFile, edit, find_key};
 use crate::home::Home;
 use crate::output;
 use anyhow::Context;
-use mizzen_catalog::trust::{NewKey, add_key, set_threshold};
+use mizzen_catalog::trust::{NewKey, TrustStore, add_key, set_threshold};
 use mizzen_model::namespace::NamespacePattern;
 use serde_json::json;
 use std::process::ExitCode;
@@ -51,7 +51,10 @@ impl Add {
         let patterns = patterns?;
         let path = self.file.path()?;
         edit(&path, |text| {
-            let comment = self.comment.as_deref().unwrap_or(&key.comment);
+            // A key that is there keeps its comment, unless another one is given.
+            let known = TrustStore::parse(text).is_ok_and(|store| store.keys.contains_key(&key.id));
+            let own = if known { "" } else { &key.comment };
+            let comment = self.comment.as_deref().unwrap_or(own);
             let mut text = add_key(
                 text,
                 &NewKey {

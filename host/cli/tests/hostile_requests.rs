@@ -1,0 +1,197 @@
+//! Requests that are meant to confuse: what they would get from a reader that is not strict, they do not get here.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/documents.rs"]
+#[allow(dead_code)]
+mod documents;
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+
+use documents::sprite;
+use http::{Answer, Served, read_answer};
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+fn server() -> (tempfile::TempDir, Served) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder.path().join("data"));
+    (folder, server)
+}
+
+/// A request whose whole head is the test's.
+fn raw(server: &Served, head: &str) -> Answer {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    write!(stream, "{head}connection: close\r\n\r\n").unwrap();
+    read_answer(&mut stream, "GET").unwrap()
+}
+
+#[test]
+fn a_key_that_stands_twice_in_one_object_is_refused_at_every_depth() {
+    let (_folder, server) = server();
+    let good = sprite("SOL-FORGE").to_string();
+    for (from, to) in [
+        (
+            "\"name\":\"SOL-FORGE\"",
+            "\"name\":\"OTHER-1\",\"name\":\"SOL-FORGE\"",
+        ),
+        ("\"author\":\"ada\"", "\"author\":\"ada\",\"author\":\"eve\""),
+        (
+            "\"author\":\"ada\"",
+            "\"author\":\"ada\",\"\\u0061uthor\":\"ada\"",
+        ),
+    ] {
+        let body = good.replace(from, to);
+        assert_ne!(body, good);
+        let refused = server
+            .send("POST", "/v1/sprites", &[JSON], body.as_bytes())
+            .expect(400, "MALFORMED_BODY");
+        assert!(
+            refused["message"].as_str().unwrap().contains("twice"),
+            "{refused}"
+        );
+    }
+    server
+        .send(
+            "POST",
+            "/v1/sprites",
+            &[("content-type", "application/yaml")],
+            b"name: SOL-FORGE\nname: OTHER-1\n",
+        )
+        .expect(400, "MALFORMED_BODY");
+    server
+        .send("POST", "/v1/sprites", &[JSON], good.as_bytes())
+        .expect(201, "");
+}
+
+#[test]
+fn an_encoded_body_is_415_and_not_read_as_it_is() {
+    let (_folder, server) = server();
+    let body = sprite("SOL-FORGE").to_string();
+    for encoding in ["gzip", "br", "identity, gzip"] {
+        server
+            .send(
+                "POST",
+                "/v1/sprites",
+                &[JSON, ("content-encoding", encoding)],
+                body.as_bytes(),
+            )
+            .expect(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    server
+        .send(
+            "POST",
+            "/v1/sprites",
+            &[JSON, ("content-encoding", "identity")],
+            body.as_bytes(),
+        )
+        .expect(201, "");
+}
+
+#[test]
+fn an_idempotency_key_is_given_once_and_visible() {
+    let (_folder, server) = server();
+    let body = sprite("SOL-FORGE").to_string();
+    let key = |value: &'static str| ("idempotency-key", value);
+    let long = "k".repeat(256);
+    for headers in [
+        vec![JSON, key("one"), key("two")],
+        vec![JSON, key("")],
+        vec![JSON, ("idempotency-key", long.as_str())],
+    ] {
+        let refused = server
+            .send("POST", "/v1/sprites", &headers, body.as_bytes())
+            .expect(400, "VALIDATION_ERROR");
+        assert_eq!(refused["details"]["parameter"], "Idempotency-Key");
+    }
+    let none = server.call("GET", "/v1/sprites").expect(200, "");
+    assert_eq!(none["sprites"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_query_parameter_that_is_unknown_or_repeated_is_named() {
+    let (_folder, server) = server();
+    for (query, parameter) in [
+        ("nmae=x", "nmae"),
+        ("limit=1&limit=2", "limit"),
+        ("%6eame=x&name=y", "name"),
+    ] {
+        let refused = server
+            .call("GET", &format!("/v1/sprites?{query}"))
+            .expect(400, "VALIDATION_ERROR");
+        assert_eq!(refused["details"]["parameter"], parameter, "{refused}");
+        assert!(
+            refused["message"].as_str().unwrap().contains(parameter),
+            "{refused}"
+        );
+    }
+    for query in [
+        "limit=0",
+        "limit=101",
+        "limit=-1",
+        "limit=1e1",
+        "limit=99999999999999999999999",
+        "limit=",
+        "cursor=x",
+        "cursor=%00",
+        "cursor=AAAA",
+        "name=%ff",
+        "name=%",
+    ] {
+        server
+            .call("GET", &format!("/v1/sprites?{query}"))
+            .expect(400, "VALIDATION_ERROR");
+    }
+}
+
+#[test]
+fn a_web_page_cannot_use_a_server_that_has_no_keys() {
+    let (_folder, server) = server();
+    let own = &server.address;
+    // A name of the page's own that leads to this machine.
+    for host in [
+        "evil.example",
+        "evil.example:7437",
+        "127.0.0.1.evil.example",
+        "10.0.0.1",
+        "",
+    ] {
+        raw(&server, &format!("GET /v1/sprites HTTP/1.1\r\nhost: {host}\r\n")).expect(403, "FORBIDDEN");
+    }
+    // A page from elsewhere; nothing that it can send without asking first does anything.
+    for origin in ["https://evil.example", "null", "http://localhost:1"] {
+        let head = format!(
+            "POST /v1/plugins/x/disable HTTP/1.1\r\nhost: {own}\r\norigin: {origin}\r\ncontent-length: 0\r\n"
+        );
+        raw(&server, &head).expect(403, "FORBIDDEN");
+    }
+    let head = format!("GET /v1/sprites HTTP/1.1\r\nhost: {own}\r\norigin: http://{own}\r\n");
+    raw(&server, &head).expect(200, "");
+    raw(&server, "GET /v1/sprites HTTP/1.1\r\nhost: LocalHost:99\r\n").expect(200, "");
+    raw(&server, "GET /health HTTP/1.1\r\nhost: evil.example\r\n").expect(200, "");
+
+    // With a key the caller is known, by whatever name it came.
+    let made = http::mizzen()
+        .args(["key", "api", "--data"])
+        .arg(&server.data)
+        .args(["new", "--grant", "sprites:read"])
+        .output()
+        .unwrap();
+    assert!(made.status.success());
+    let key = String::from_utf8(made.stdout).unwrap();
+    let head = format!(
+        "GET /v1/sprites HTTP/1.1\r\nhost: api.example\r\norigin: https://page.example\r\nauthorization: Bearer {}\r\n",
+        key.trim()
+    );
+    raw(&server, &head).expect(200, "");
+}
