@@ -15,10 +15,8 @@ mod council;
 mod http;
 
 use council::{Council, serve};
-use http::{Answer, Served, mizzen, try_send};
+use http::{Answer, Served, mizzen};
 use serde_json::{Value, json};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn start() -> (tempfile::TempDir, Served, Council) {
     let folder = tempfile::tempdir().unwrap();
@@ -507,103 +505,5 @@ fn an_export_verifies_offline_and_every_change_is_found() {
         doctor.status.success(),
         "{}",
         String::from_utf8_lossy(&doctor.stdout)
-    );
-}
-
-/// Runs chains from several threads until the server stops answering; the executions that were acknowledged.
-fn run_until_dead(address: &str, body: &str, enough: &AtomicUsize) -> Vec<String> {
-    let acknowledged = Mutex::new(Vec::new());
-    let dead = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for thread in 0..6 {
-            let (acknowledged, dead) = (&acknowledged, &dead);
-            scope.spawn(move || {
-                let mut headers = vec![("content-type", "application/json")];
-                if thread % 2 == 0 {
-                    headers.push(("prefer", "respond-async"));
-                }
-                while !dead.load(Ordering::SeqCst) {
-                    match try_send(address, "POST", "/v1/chains/execute", &headers, body.as_bytes()) {
-                        Ok(answer) if answer.status == 200 || answer.status == 202 => {
-                            let id = answer.json()["execution_id"].as_str().unwrap().to_owned();
-                            acknowledged.lock().unwrap().push(id);
-                            enough.fetch_add(1, Ordering::SeqCst);
-                        }
-                        Ok(answer) => panic!("{}", answer.text()),
-                        Err(_) => dead.store(true, Ordering::SeqCst),
-                    }
-                }
-            });
-        }
-    });
-    acknowledged.into_inner().unwrap()
-}
-
-#[test]
-fn kill_9_under_load_loses_no_execution_and_records_no_outcome_twice() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let mut server = serve(&data);
-    let council = Council::create(&server);
-    let waiting = council
-        .execute(&server, "completes", json!({"text": "a", "risky": 1}))
-        .expect(202, "");
-    let body = council
-        .request("completes", &json!({"text": "one two three"}))
-        .to_string();
-    let mut acknowledged = Vec::new();
-    for _ in 0..6 {
-        let count = AtomicUsize::new(0);
-        let address = server.address.clone();
-        let ids = std::thread::scope(|scope| {
-            let running = scope.spawn(|| run_until_dead(&address, &body, &count));
-            while count.load(Ordering::SeqCst) < 20 {
-                std::thread::yield_now();
-            }
-            server.kill();
-            running.join().unwrap()
-        });
-        acknowledged.extend(ids);
-        server = serve(&data);
-    }
-    for id in &acknowledged {
-        // The stream ends with the execution: nothing is polled.
-        let journal = events(&server, id, "");
-        let numbers: Vec<u64> = journal.iter().map(|(seq, _, _)| *seq).collect();
-        assert_eq!(
-            numbers,
-            (1..=u64::try_from(journal.len()).unwrap()).collect::<Vec<_>>()
-        );
-        for step in 0..2 {
-            let outcomes = journal
-                .iter()
-                .filter(|(_, kind, data)| kind == "call_ended" && data["step"] == step)
-                .count();
-            assert_eq!(outcomes, 1, "step {step} of {id}");
-        }
-        let result = server
-            .call("GET", &format!("/v1/executions/{id}"))
-            .expect(200, "");
-        assert_eq!(result["status"], "completed");
-        assert_eq!(result["steps"][0]["output"], json!({"words": 3}));
-    }
-    // What waited for a person still does, and can be answered.
-    let id = waiting["execution_id"].as_str().unwrap();
-    let answer = json!({"decision": "approve", "reason": "ok", "escalation_id": waiting["escalation"]["escalation_id"]});
-    server
-        .call_json("POST", &format!("/v1/executions/{id}/decision"), &answer)
-        .expect(200, "");
-    events(&server, id, "");
-    assert_eq!(
-        server
-            .call("GET", &format!("/v1/executions/{id}"))
-            .expect(200, "")["status"],
-        "completed"
-    );
-    assert_eq!(
-        server
-            .call("GET", "/v1/executions?status=running")
-            .expect(200, "")["total"],
-        0
     );
 }

@@ -1,11 +1,26 @@
-//! Where time comes from. Operations never ask the system themselves, so that tests and replays can stand still.
+//! Where time comes from. Operations never ask the system themselves, so that tests and simulations can stand still.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
-/// Tells the time, in milliseconds since 1970.
+/// Tells the time, in milliseconds since 1970, and lets it pass.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Now.
     fn now_ms(&self) -> i64;
+
+    /// How long it is since some moment. Goes on evenly, whatever the clock is set to.
+    fn steady(&self) -> Duration {
+        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGIN.elapsed()
+    }
+
+    /// Waits for so long.
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(tokio::time::sleep(time))
+    }
 }
 
 /// The system's clock.

@@ -111,7 +111,8 @@ impl Host {
         Ok(executed)
     }
 
-    async fn run_plan(
+    /// Begins a run of a plan.
+    pub(crate) async fn run_plan(
         self: &Arc<Self>,
         caller: &Caller,
         planned: &Planned,

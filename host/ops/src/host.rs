@@ -16,7 +16,9 @@ use mizzen_engine::CallPolicy;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The host: what it remembers, what is installed, and where time and ids come from.
@@ -43,6 +45,8 @@ pub struct Host {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     started_ms: i64,
+    #[cfg(test)]
+    pub(crate) script: OnceLock<Arc<dyn crate::runs::Script>>,
 }
 
 impl Host {
@@ -69,6 +73,8 @@ impl Host {
             clock,
             entropy,
             started_ms,
+            #[cfg(test)]
+            script: OnceLock::new(),
         }
     }
 
@@ -137,6 +143,22 @@ impl Host {
     /// Now, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
+    }
+
+    /// How long it is since some moment, whatever the clock is set to.
+    pub(crate) fn steady(&self) -> Duration {
+        self.clock.steady()
+    }
+
+    /// Waits for so long.
+    pub(crate) fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.clock.sleep(time)
+    }
+
+    /// Performs every call by a script instead of a plugin.
+    #[cfg(test)]
+    pub(crate) fn play(&self, script: Arc<dyn crate::runs::Script>) {
+        assert!(self.script.set(script).is_ok(), "the host has its script already");
     }
 
     /// Now, as documents write it: to the second, as in the seeds' examples.

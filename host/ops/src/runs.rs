@@ -10,9 +10,13 @@ mod perform;
 mod recover;
 mod resolve;
 mod seal;
+#[cfg(test)]
+mod simulation;
 
 pub use audit::{AuditError, Verified, verify};
 pub(crate) use drive::{Begun, begin, result_text};
+#[cfg(test)]
+pub(crate) use perform::Script;
 pub use recover::Recovered;
 use resolve::PlanCache;
 pub(crate) use resolve::Planned;

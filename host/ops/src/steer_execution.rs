@@ -74,7 +74,10 @@ impl Host {
         if result.status.is_final() {
             return Ok(result);
         }
-        Err(Fault::Unavailable(format!("execution {id} is not driven at the moment")).into())
+        Err(Fault::Unavailable(format!(
+            "execution {id} cannot be told anything at the moment; try again"
+        ))
+        .into())
     }
 }
 

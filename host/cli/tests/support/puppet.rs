@@ -46,6 +46,12 @@ impl Puppet {
         let chain = |name: &str, timeout: &str, step: Value| json!({"name": name, "timeout": timeout, "steps": [step], "gates": []});
         let mut gated = chain("gated", "10m", step("act", json!({})));
         gated["gates"] = json!([gate]);
+        let mut mixed = chain("mixed", "10m", step("act", json!({})));
+        mixed["steps"] = json!([
+            step("act", json!({})),
+            step("keep", json!({"order": 1})),
+            step("act", json!({"order": 2})),
+        ]);
         let body = json!({
             "domain": "puppets", "sprites": [puppet, lewis], "gate_agents": [lewis], "rules": rules,
             "chains": [
@@ -55,6 +61,7 @@ impl Puppet {
                 chain("calls", "10m", step("calls", json!({}))),
                 chain("short", "300ms", step("act", json!({}))),
                 gated,
+                mixed,
             ],
         });
         let made = server.call_json("POST", "/v1/councils", &body).expect(201, "");

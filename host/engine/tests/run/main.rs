@@ -6,6 +6,7 @@
     clippy::indexing_slicing
 )]
 
+mod diagram;
 mod script;
 
 use mizzen_engine::run::{Event, Run, Start};
@@ -21,6 +22,22 @@ fn every_case_ends_as_it_says() {
     for case in &cases {
         let played = case.play();
         case.check(&played);
+    }
+}
+
+#[test]
+fn the_cases_take_every_transition_of_the_seeds_diagram_and_show_every_decision() {
+    let mut taken = std::collections::BTreeSet::new();
+    let mut decided = std::collections::BTreeSet::new();
+    for case in cases() {
+        taken.extend(diagram::transitions(&case.play().result));
+        decided.extend(case.decides());
+    }
+    let missing: Vec<_> = diagram::ALL.iter().filter(|one| !taken.contains(*one)).collect();
+    assert!(missing.is_empty(), "no case goes {missing:?}");
+    // D7 is not the run's: a council has its snapshots before a run begins (host/cli/tests/registry_api.rs).
+    for decision in ["D1", "D2", "D3", "D4", "D5", "D6", "D21"] {
+        assert!(decided.contains(decision), "no case shows {decision}");
     }
 }
 

@@ -211,6 +211,10 @@ impl Case {
                         .get(*questions)
                         .expect("the agent has an answer");
                     *questions += 1;
+                    if answer.get("hang").is_some() {
+                        *now_ms = question.deadline_ms;
+                        return Event::Tick;
+                    }
                     let answer = answer.as_str().map_or(Ok(()), |reason| Err(reason.to_owned()));
                     return Event::GateAnswered {
                         question: question.question,
@@ -220,6 +224,11 @@ impl Case {
                 Command::Escalated { escalation_id } => {
                     let script = &self.text["decision"];
                     *now_ms += script["after_ms"].as_u64().unwrap();
+                    if let Some(reason) = script.get("cancel").and_then(Value::as_str) {
+                        return Event::Cancel {
+                            reason: reason.to_owned(),
+                        };
+                    }
                     let decision = Approval::parse(script["decision"].as_str().unwrap()).unwrap();
                     return Event::Decided {
                         escalation_id: escalation_id.clone(),
@@ -233,8 +242,23 @@ impl Case {
                 | Command::Finished { .. } => {}
             }
         }
+        // Nothing is under way: the run waits before it calls again.
+        if let Some(reason) = self.text.get("cancel_between_attempts").and_then(Value::as_str) {
+            return Event::Cancel {
+                reason: reason.to_owned(),
+            };
+        }
         *now_ms = run.wake_at_ms().expect("something wakes the run");
         Event::Tick
+    }
+
+    /// The decisions of the design that the case shows.
+    pub(crate) fn decides(&self) -> Vec<String> {
+        let listed = self.text.get("decides").and_then(Value::as_array);
+        let listed = listed.into_iter().flatten();
+        listed
+            .map(|decision| decision.as_str().unwrap().to_owned())
+            .collect()
     }
 
     pub(crate) fn check(&self, played: &Played) {

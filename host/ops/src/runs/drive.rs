@@ -27,7 +27,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::Instant;
 
 /// Messages that may wait for a driver; further callers wait for a place.
 const INBOX: usize = 64;
@@ -42,20 +41,21 @@ type Call = Pin<Box<dyn Future<Output = perform::Ended> + Send>>;
 #[derive(Debug, Clone, Copy)]
 struct RunClock {
     base_ms: u64,
-    since: Instant,
+    since: Duration,
 }
 
 impl RunClock {
-    fn at(base_ms: u64) -> Self {
+    fn at(base_ms: u64, host: &Host) -> Self {
         Self {
             base_ms,
-            since: Instant::now(),
+            since: host.steady(),
         }
     }
 
-    fn now_ms(self) -> u64 {
-        let passed = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.base_ms.saturating_add(passed)
+    fn now_ms(self, host: &Host) -> u64 {
+        let passed = host.steady().saturating_sub(self.since).as_millis();
+        self.base_ms
+            .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 }
 
@@ -140,7 +140,7 @@ impl Driver {
             id,
             run,
             journal: Journal::new(id),
-            clock: RunClock::at(now_ms),
+            clock: RunClock::at(now_ms, host),
             load_plan,
             commands: Vec::new(),
             first: None,
@@ -265,7 +265,7 @@ impl Driver {
                 // The guest is stopped before anything is written: a person waits for it.
                 call = None;
             }
-            let now_ms = self.clock.now_ms();
+            let now_ms = self.clock.now_ms(&self.host);
             match self.apply((event, about), audit, now_ms).await {
                 Ok(Some(commands)) => {
                     if commands.contains(&Command::StopCalls) {
@@ -298,8 +298,8 @@ impl Driver {
     /// Waits for the next thing that happens.
     async fn next(&mut self, call: &mut Option<Call>) -> (Option<perform::Ended>, Option<Steered>) {
         let wake = self.run.wake_at_ms().map(|at| {
-            let left = Duration::from_millis(at.saturating_sub(self.clock.now_ms()));
-            tokio::time::sleep(left.min(LONGEST_SLEEP))
+            let left = Duration::from_millis(at.saturating_sub(self.clock.now_ms(&self.host)));
+            self.host.sleep(left.min(LONGEST_SLEEP))
         });
         let ended = async {
             match call {
@@ -461,7 +461,7 @@ impl Driver {
                     tracing::warn!(execution = %self.id, %error, "a run waits for the store");
                     // What it has become is not durable, so nobody may hear of it: whoever asks reads the journal.
                     while self.inbox.try_recv().is_ok() {}
-                    tokio::time::sleep(STORE_RETRY).await;
+                    self.host.sleep(STORE_RETRY).await;
                 }
                 Err(error) => {
                     tracing::error!(execution = %self.id, %error, "a run is no longer driven here");
@@ -558,7 +558,7 @@ impl Driver {
             run_id: self.id.to_string(),
             step,
             idempotency_key: key,
-            left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms())),
+            left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms(&self.host))),
             trace: self.span.as_ref().map(Span::context),
         }
     }

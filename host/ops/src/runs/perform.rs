@@ -19,14 +19,14 @@ const GRACE: Duration = Duration::from_millis(100);
 const LOOKUP: &str = "lookup";
 
 /// A call to make.
-pub(super) struct Work {
-    pub(super) call: StepCall,
-    pub(super) input: Value,
-    pub(super) run_id: String,
-    pub(super) step: Option<u32>,
-    pub(super) idempotency_key: String,
-    pub(super) left: Duration,
-    pub(super) trace: Option<SpanContext>,
+pub(crate) struct Work {
+    pub(crate) call: StepCall,
+    pub(crate) input: Value,
+    pub(crate) run_id: String,
+    pub(crate) step: Option<u32>,
+    pub(crate) idempotency_key: String,
+    pub(crate) left: Duration,
+    pub(crate) trace: Option<SpanContext>,
 }
 
 impl Work {
@@ -115,7 +115,18 @@ fn stages_of(ended: &Result<ToolResult, CallError>) -> Map<String, Value> {
     }
 }
 
+/// Performs calls in the place of plugins: the other side of the simulation.
+#[cfg(test)]
+pub(crate) trait Script: Send + Sync + std::fmt::Debug {
+    /// Makes a call.
+    fn call(&self, work: Work) -> mizzen_sandbox::Pending<'_, Result<Value, CallFailure>>;
+}
+
 async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Map<String, Value>) {
+    #[cfg(test)]
+    if let Some(script) = host.script.get() {
+        return (script.call(work).await, Map::new());
+    }
     let pin = &work.call.pin;
     let Some(callable) = work.call.callable.clone() else {
         let gone = CallFailure {

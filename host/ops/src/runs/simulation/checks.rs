@@ -1,0 +1,214 @@
+//! What must hold at the end, whatever happened on the way.
+
+use super::life::Client;
+use super::scenes::{Stage, runtime};
+use super::world::Record;
+use crate::clock::ManualClock;
+use crate::entropy::CountingEntropy;
+use crate::host::Host;
+use crate::runs::drive::result_text;
+use crate::runs::resolve::Planned;
+use crate::runs::verify;
+use mizzen_catalog::key::SecretKey;
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use uuid::Uuid;
+
+/// What the client was told. All of it must still be so at the end.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    run: Option<Uuid>,
+    end: Option<String>,
+    decision: Option<String>,
+    cancelled: bool,
+    /// Outputs of steps that were shown.
+    outputs: BTreeMap<u32, Value>,
+}
+
+impl Heard {
+    pub(super) fn started(&mut self, id: Uuid) -> Result<(), String> {
+        match self.run.replace(id) {
+            Some(before) if before != id => Err(format!("{before} became {id}")),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn shown(&mut self, result: &ChainExecutionResult) -> Result<(), String> {
+        for step in &result.steps {
+            let known = self.outputs.get(&step.order);
+            if known.is_some() && known != step.output.as_ref() {
+                return Err(format!("the output of step {} was {known:?}", step.order));
+            }
+            if let Some(output) = &step.output {
+                self.outputs.insert(step.order, output.clone());
+            }
+        }
+        if result.status.is_final() {
+            self.end = Some(result_text(result).to_string());
+        }
+        Ok(())
+    }
+
+    pub(super) fn decided(&mut self, decision: &str) -> Result<(), String> {
+        self.decision = Some(decision.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn cancelled(&mut self, result: &ChainExecutionResult) -> Result<(), String> {
+        if result.status != ExecutionStatus::Cancelled {
+            return Err(format!("cancelled, and {}", result.status));
+        }
+        self.cancelled = true;
+        self.shown(result)
+    }
+}
+
+/// Checks a world after its end; the result that is stored.
+pub(super) fn check(
+    stage: &mut Stage,
+    planned: &Planned,
+    client: Client,
+    record: &Mutex<Record>,
+) -> Result<Value, String> {
+    let heard = client.heard;
+    let id = heard.run.ok_or("no run was begun")?;
+    let host = Host::with_ports(
+        stage.inspect(),
+        Arc::new(ManualClock::at(0)),
+        Arc::new(CountingEntropy::default()),
+    );
+    let looked = runtime().block_on(async {
+        let run = host.store.run(id).await.map_err(|error| error.to_string())?;
+        let events = host.store.run_events(id, 0, 10_000).await;
+        let hooks = host.store.deliveries_of_run(id).await;
+        let open = host.examine_runs().await.map_err(|error| error.to_string())?;
+        let export = host.export_audit(id).await.map_err(|error| error.to_string())?;
+        Ok::<_, String>((
+            run.ok_or("the run is lost")?,
+            events.map_err(|error| error.to_string())?,
+            hooks.map_err(|error| error.to_string())?,
+            open,
+            export,
+        ))
+    })?;
+    let (run, events, hooks, open, export) = looked;
+    // One run was asked for, however often: it has ended, and there is no other.
+    if !open.is_empty() {
+        return Err(format!("runs are open that nobody asked for: {open:?}"));
+    }
+    let stored = run.result.ok_or("the run is still open")?;
+    if heard.end.as_deref() != Some(stored.as_str()) {
+        return Err(format!("the client heard {:?}, stored is {stored}", heard.end));
+    }
+    // Whoever has the public key alone can tell that nothing is missing.
+    let key = SecretKey::from_seed(&[7; 32]).public();
+    verify(&export, &key).map_err(|error| error.to_string())?;
+    let result: Value = serde_json::from_str(&stored).map_err(|error| error.to_string())?;
+    let entries: Vec<Value> = events
+        .iter()
+        .map(|event| serde_json::from_str(&event.bytes).unwrap())
+        .collect();
+    journal(&entries, &heard, &result)?;
+    calls(&entries, planned, &result, &record.lock().unwrap())?;
+    let told: BTreeSet<&str> = hooks.iter().map(|hook| hook.rule_id.as_str()).collect();
+    let matched: BTreeSet<&str> = result["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|rule| rule["matched"] == true)
+        .map(|rule| rule["rule_id"].as_str().unwrap())
+        .collect();
+    if told != matched || told.len() != hooks.len() {
+        return Err(format!("rules {matched:?} matched, hooks are {hooks:?}"));
+    }
+    Ok(result)
+}
+
+/// Nothing is recorded twice, nothing goes back in time, and what was acknowledged is there.
+fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let mut last = 0;
+    for entry in entries {
+        let at = entry["at"].as_u64().ok_or("an entry without a time")?;
+        if at < last {
+            return Err(format!("an entry at {at} comes after {last}"));
+        }
+        last = at;
+        let kind = entry["kind"].as_str().unwrap_or_default();
+        let once = match kind {
+            "tick" => continue,
+            "call_ended" | "intent" => format!("{kind} {} {}", entry["step"], entry["attempt"]),
+            "gate_answered" => format!("{kind} {}", entry["question"]),
+            _ => kind.to_owned(),
+        };
+        if !seen.insert(once.clone()) {
+            return Err(format!("{once} is recorded twice"));
+        }
+    }
+    if let Some(decision) = &heard.decision
+        && !entries
+            .iter()
+            .any(|entry| entry["kind"] == "decided" && entry["decision"] == decision.as_str())
+    {
+        return Err(format!(
+            "the answer {decision} was taken and is not in the journal"
+        ));
+    }
+    if heard.cancelled && result["status"] != "cancelled" {
+        return Err("it was cancelled, and is not".to_owned());
+    }
+    let last = entries.last().ok_or("no journal")?;
+    if last["status"] != result["status"] {
+        return Err(format!(
+            "the journal ends {}, the result {}",
+            last["status"], result["status"]
+        ));
+    }
+    Ok(())
+}
+
+/// What is recorded of calls is what happened in the world, and no call was made twice that must not be.
+fn calls(entries: &[Value], planned: &Planned, result: &Value, record: &Record) -> Result<(), String> {
+    if let Some(wrong) = record.wrong.first() {
+        return Err(wrong.clone());
+    }
+    for (key, calls) in &record.calls {
+        if calls.len() > 1 && calls.iter().any(|call| !call.repeatable) {
+            return Err(format!(
+                "{key} was called {} times and must not be repeated",
+                calls.len()
+            ));
+        }
+    }
+    let id = result["execution_id"].as_str().unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry["kind"] == "call_ended") {
+        let step = entry["step"].as_u64().ok_or("a call without a step")?;
+        let made = record.calls.get(&format!("{id}/{step}/0"));
+        let made = made.map(Vec::as_slice).unwrap_or_default();
+        let repeatable = planned
+            .plan
+            .call(u32::try_from(step).unwrap())
+            .is_some_and(|call| call.pin.repeatable);
+        if let Some(output) = entry.get("output") {
+            let happened = made.iter().any(|call| call.ended == Some(Ok(output.clone())));
+            if !happened {
+                return Err(format!("nobody answered {output}"));
+            }
+        } else if entry["failure"]["code"] == "IN_DOUBT" {
+            if repeatable {
+                return Err(format!("step {step} can be repeated and is in doubt"));
+            }
+        } else {
+            let message = entry["failure"]["message"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            if !made.iter().any(|call| call.ended == Some(Err(message.clone()))) {
+                return Err(format!("nobody failed with {message}"));
+            }
+        }
+    }
+    Ok(())
+}
