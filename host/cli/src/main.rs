@@ -6,6 +6,7 @@ mod data;
 mod diagnostic;
 mod document_file;
 mod home;
+mod jsonl;
 mod local_host;
 mod logs;
 mod output;
@@ -18,6 +19,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    output::end_quietly_when_nobody_reads();
     let arguments = verbs::Arguments::parse();
     match verbs::run(arguments) {
         Ok(code) => code,

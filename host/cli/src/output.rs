@@ -58,3 +58,17 @@ pub(crate) fn load_failure(failure: &LoadFailure, audience: Audience) -> anyhow:
     }
     Ok(ExitCode::from(EXIT_REFUSED))
 }
+
+/// `mizzen … | head` closes the pipe before everything is printed. `println!` makes a panic of that; the process ends instead, with
+/// the code that a shell gives to programs that the signal for it (SIGPIPE) ends.
+pub(crate) fn end_quietly_when_nobody_reads() {
+    const EXIT_BROKEN_PIPE: i32 = 128 + 13;
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(EXIT_BROKEN_PIPE);
+        }
+        usual(panic);
+    }));
+}

@@ -183,6 +183,7 @@ fn check_answers_every_line_in_order() {
             (&false.into(), &"json_parse".into())
         );
     }
+    assert_eq!(lines[4]["name"], 3);
     assert!(stdout(&output).is_ascii());
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
@@ -192,6 +193,26 @@ fn check_answers_every_line_in_order() {
         Some(0)
     );
     assert_eq!(mizzen(&["check"], "").status.code(), Some(2));
+}
+
+/// A document with half a surrogate pair is answered under its name, at its field, however the line spells it.
+#[test]
+fn half_a_surrogate_pair_is_an_error_of_the_field_and_not_of_the_line() {
+    let rows = [
+        r#"{"name":"raw","text":"{\"ir_version\":\"1.0.0\",\"id\":\"\ud800\",\"nodes\":[]}"}"#,
+        r#"{"name":"escaped","text":"{\"ir_version\":\"1.0.0\",\"id\":\"\\ud800\",\"nodes\":[]}"}"#,
+    ];
+    let output = mizzen(&["check", "--jsonl"], &rows.join("\n"));
+    let lines: Vec<serde_json::Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for (line, name) in lines.iter().zip(["raw", "escaped"]) {
+        assert_eq!(line["name"], name);
+        assert_eq!(line["errors"][0]["stage"], "structural");
+        assert_eq!(line["errors"][0]["path"], "/id");
+    }
+    assert_eq!((lines.len(), output.status.code()), (2, Some(0)));
 }
 
 #[test]
@@ -335,4 +356,21 @@ fn every_verb_has_help_with_an_example() {
         let output = mizzen(&[verb, "--help"], "");
         assert!(stdout(&output).contains("Example:"), "{verb}");
     }
+}
+
+/// As in `mizzen ir dump - | head -0`: the reader is gone before anything is printed.
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    use std::io::Write as _;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mizzen"))
+        .args(["ir", "dump", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(VALID.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((stderr(&output), output.status.code()), ("", Some(141)));
 }

@@ -82,12 +82,16 @@ fn a_line_that_is_no_sprite_is_named_and_the_others_are_answered() {
     let input = "{\"name\":\"a\",\"sprite\":{}}\nnot json\n\n{\"name\":\"b\",\"sprite\":[]}\n{\"name\":\"c\",\"sprite\":{}}\n";
     let output = mizzen(&["sprite", "fingerprint", "--jsonl"], input);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(stdout(&output).lines().count(), 2);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        errors.contains("line 2: ") && errors.contains("line 4: "),
-        "{errors}"
-    );
+    let answers: Vec<serde_json::Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<_> = answers.iter().map(|answer| answer["name"].as_str()).collect();
+    assert_eq!(names, [Some("a"), None, Some("b"), Some("c")]);
+    for (answer, good) in answers.iter().zip([true, false, false, true]) {
+        assert_eq!(answer["fingerprint"].is_string(), good, "{answer}");
+        assert_eq!(answer.get("error").is_none(), good, "{answer}");
+    }
 }
 
 #[test]

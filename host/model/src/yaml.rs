@@ -31,6 +31,10 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
     for event in Parser::new_from_str(source) {
         let (event, span) = event.map_err(|error| {
             let at = reader.offsets.of(error.marker());
+            // The parser beneath has a limit of its own for brackets within brackets.
+            if error.info().contains("recursion limit") {
+                return failure(ParseCode::TooDeep, TOO_DEEP, at, at + 1);
+            }
             failure(ParseCode::InvalidYaml, error.info(), at, at + 1)
         })?;
         let place = Span {
@@ -54,6 +58,8 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
         lossy: false,
     })
 }
+
+const TOO_DEEP: &str = "sequences and mappings are nested too deep: flatten the document or raise the limit";
 
 fn failure(code: ParseCode, message: impl Into<String>, start: usize, end: usize) -> ParseError {
     ParseError {
@@ -306,9 +312,7 @@ impl Reader<'_> {
 
     fn check_depth(&self, depth: usize, place: Span) -> Result<(), ParseError> {
         if depth > self.limits.depth {
-            let message =
-                "sequences and mappings are nested too deep: flatten the document or raise the limit";
-            return Err(failure(ParseCode::TooDeep, message, place.start, place.end));
+            return Err(failure(ParseCode::TooDeep, TOO_DEEP, place.start, place.end));
         }
         Ok(())
     }

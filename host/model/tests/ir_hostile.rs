@@ -72,6 +72,24 @@ fn a_hundred_thousand_suspicions_are_bounded() {
     assert_eq!(inspection.warnings.len(), 1_000);
 }
 
+/// Reading a condition costs much more than its bytes, so only so much of it is looked at.
+#[test]
+fn megabytes_of_conditions_and_of_names_like_them_are_bounded() {
+    let when = "(or (a ?x) (b ?x))".repeat(5) + &"(a ?x ?y ?z $?w)".repeat(6);
+    let rules: Vec<String> = (0..30_000)
+        .map(|n| format!(r#"{{"id":"r{n}","when":"{when}","then":[{{"kind":"halt"}}]}}"#))
+        .collect();
+    let fields: Vec<String> = (0..50_000).map(|n| format!(r#""b{n}":"int""#)).collect();
+    let text = wrap(&format!(
+        r#","rules":[{}],"state_schema":{{{}}}"#,
+        rules.join(","),
+        fields.join(",")
+    ));
+    let inspection = timed(|| inspect(&text, Options::default()));
+    assert!(inspection.document.is_some());
+    assert!(inspection.warnings.len() <= Options::default().warnings);
+}
+
 #[test]
 fn nesting_is_bounded_everywhere() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

@@ -150,8 +150,21 @@ fn aliases_cannot_nest_deeper_than_the_limit() {
     assert!(yaml::parse(&text, Limits::default()).is_ok());
 }
 
+/// Few entries, but each stands for a long text: whoever copies the document out would copy terabytes.
+#[test]
+fn aliases_of_a_long_text_are_counted_with_the_text() {
+    let text = format!("a: &a {}\nb: [{}*a]\n", "x".repeat(1000), "*a, ".repeat(200));
+    let limits = Limits {
+        bytes: 100_000,
+        ..Limits::default()
+    };
+    assert_eq!(yaml::parse(&text, limits).unwrap_err().code, ParseCode::TooLarge);
+    assert!(yaml::parse(&text, Limits::default()).is_ok());
+}
+
 #[test]
 fn deep_and_large_texts_are_answered_and_take_no_stack() {
+    assert_eq!(code(&"[".repeat(100_000)), Some(ParseCode::TooDeep));
     for text in [
         "[".repeat(100_000),
         "{a: ".repeat(100_000),

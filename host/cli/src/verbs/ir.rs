@@ -6,7 +6,6 @@ mod dump;
 mod fact_hash;
 mod graph;
 mod hash;
-mod jsonl;
 mod new;
 mod report;
 mod schema;

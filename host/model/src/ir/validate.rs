@@ -14,7 +14,7 @@ pub struct Options {
     pub json: Limits,
     /// Errors kept; the rest is counted.
     pub errors: usize,
-    /// Warnings kept.
+    /// Warnings kept; with none, they are not even looked for.
     pub warnings: usize,
 }
 
@@ -71,7 +71,7 @@ pub fn inspect(text: &str, options: Options) -> Inspection {
 /// As [`inspect`], for a text that is already parsed (from JSON or YAML).
 pub fn inspect_tape(tape: &Tape<'_>, options: Options) -> Inspection {
     let mut inspection = check(tape, Reader::new(options.errors));
-    if let Some(document) = &inspection.document {
+    if let Some(document) = inspection.document.as_ref().filter(|_| options.warnings > 0) {
         inspection.warnings = lint::lint(document, Some(tape.root()), options.warnings);
     }
     inspection

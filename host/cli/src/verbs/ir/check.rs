@@ -1,7 +1,7 @@
 //! `mizzen ir check`
 
-use super::jsonl::{Row, answer_lines};
 use super::report::error_json;
+use crate::jsonl::{Row, answer_lines};
 use crate::output;
 use mizzen_model::ir::{
     Inspection, Options, ValidationError, dumps, dumps_canonical, graph_hash, inspect, parse_failure,
@@ -50,7 +50,14 @@ fn check_row(row: &Row) -> Result<Object, Object> {
     };
     let name = value.get("name").cloned().unwrap_or(Json::Null);
     match value.get("text").and_then(Json::as_str) {
-        Some(text) => Ok(answer(name, &inspect(text, Options::default()))),
+        Some(text) => {
+            // The answer has no place for warnings, so none are looked for.
+            let options = Options {
+                warnings: 0,
+                ..Options::default()
+            };
+            Ok(answer(name, &inspect(text, options)))
+        }
         None => {
             let message = "a line must be an object with the strings name and text".to_owned();
             let span = Span { start: 0, end: 0 };

@@ -1,8 +1,8 @@
 //! `mizzen ir fact-hash`
 
-use super::jsonl::{Row, answer_lines};
 use super::report;
 use super::source::Reading;
+use crate::jsonl::{Row, answer_lines};
 use crate::output;
 use mizzen_model::ir::{Inspection, fact_content_hash};
 use mizzen_model::json::{Json, Object};

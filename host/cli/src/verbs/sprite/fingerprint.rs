@@ -1,17 +1,14 @@
 //! `mizzen sprite fingerprint`.
 
 use crate::document_file as source;
+use crate::jsonl::{Row, answer_lines};
 use crate::output;
 use anyhow::Context as _;
 use mizzen_model::fingerprint::{Fingerprint as Digest, FingerprintType};
 use mizzen_model::json::{Json, Object};
 use mizzen_model::sprite::system_prompt_reference;
-use std::io::{BufRead as _, BufWriter, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// No line of a JSONL file is longer: one sprite, generously.
-const MAX_LINE: u64 = 16 << 20;
 
 /// Print the fingerprint of a sprite file.
 ///
@@ -25,7 +22,8 @@ pub(super) struct Fingerprint {
     /// The file; `-` is standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
-    /// Read lines {"name", "sprite"} and print lines {"name", "fingerprint"}, in the same order.
+    /// Read lines {"name", "sprite"} and print lines {"name", "fingerprint"}, as many and in the same order; a line that holds no
+    /// sprite gets "fingerprint": null and an "error".
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
     /// The hash function: blake3 or sha256.
@@ -69,51 +67,36 @@ impl Fingerprint {
 
     /// One line at a time, so that a file of any length needs the memory of its longest line.
     fn lines(&self) -> anyhow::Result<ExitCode> {
-        let mut input = source::open(&self.file)?;
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        let mut line = Vec::new();
-        let mut failed = false;
-        for number in 1u64.. {
-            line.clear();
-            let read = input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
-            if read.with_context(|| format!("cannot read {}", self.file.display()))? == 0 {
-                break;
-            }
-            anyhow::ensure!(
-                line.len() as u64 <= MAX_LINE,
-                "line {number} is longer than {MAX_LINE} bytes"
-            );
-            if line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            match self.line(&line) {
-                Ok(answer) => writeln!(out, "{answer}")?,
-                Err(error) => {
-                    failed = true;
-                    eprintln!("line {number}: {error}");
+        let mut hashed = true;
+        answer_lines(source::open(&self.file)?, std::io::stdout().lock(), |row| {
+            let mut answer = Object::new();
+            let name = row.as_ref().ok().and_then(|row| row.get("name"));
+            answer.insert("name", name.cloned().unwrap_or(Json::Null));
+            match self.line(row) {
+                Ok(digest) => {
+                    answer.insert("fingerprint", digest.to_string().into());
+                }
+                Err(reason) => {
+                    hashed = false;
+                    answer.insert("fingerprint", Json::Null);
+                    answer.insert("error", reason.into());
                 }
             }
-        }
-        out.flush()?;
-        Ok(if failed {
-            ExitCode::from(output::EXIT_REFUSED)
-        } else {
-            ExitCode::SUCCESS
+            Json::Object(answer)
         })
+        .with_context(|| format!("cannot read {}", self.file.display()))?;
+        Ok(ExitCode::from(if hashed { 0 } else { output::EXIT_REFUSED }))
     }
 
-    fn line(&self, line: &[u8]) -> anyhow::Result<String> {
-        let text = std::str::from_utf8(line).context("not UTF-8")?;
-        let row = Json::parse(text)?;
-        let name = row.get("name").context("there is no \"name\"")?;
-        let sprite = row.get("sprite").context("there is no \"sprite\"")?;
-        anyhow::ensure!(sprite.as_object().is_some(), "\"sprite\" is not an object");
-        let mut answer = Object::new();
-        answer.insert("name", name.clone());
-        answer.insert(
-            "fingerprint",
-            Json::from(Digest::of(sprite, self.algorithm).to_string()),
-        );
-        Ok(Json::from(answer).to_compact())
+    fn line(&self, row: &Row) -> Result<Digest, String> {
+        let row = row
+            .as_ref()
+            .map_err(|error| format!("the line is not JSON: {error}"))?;
+        row.get("name").ok_or("there is no \"name\"")?;
+        let sprite = row.get("sprite").ok_or("there is no \"sprite\"")?;
+        if sprite.as_object().is_none() {
+            return Err("\"sprite\" is not an object".to_owned());
+        }
+        Ok(Digest::of(sprite, self.algorithm))
     }
 }

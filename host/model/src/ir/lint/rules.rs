@@ -6,8 +6,8 @@ use crate::ir::error::describe_text;
 use crate::ir::record::nearest;
 use crate::ir::records::{Action, IRDocument};
 use crate::json::{Node, Span};
+use indexmap::IndexMap;
 use mizzen_rules::{Need, Position, Program, RuleError, Template, Value, When};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -34,10 +34,18 @@ fn compile(when: &str) -> Result<When, RuleError> {
     })
 }
 
+/// How much condition text is looked at: reading a condition costs far more than its bytes, and a document of megabytes of
+/// conditions is not one that a person reads warnings of.
+const CONDITION_BYTES: usize = 1 << 20;
+/// Among how many names the one that was meant is looked for.
+const SUGGESTIONS: usize = 256;
+
 pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
     let known = Facts::of(document);
+    let mut looked_at = 0;
     for (index, rule) in document.rules.iter().enumerate() {
-        if notes.is_full() {
+        looked_at += rule.when.len();
+        if notes.is_full() || looked_at > CONDITION_BYTES {
             return;
         }
         let name = describe_text(&rule.id);
@@ -102,7 +110,7 @@ fn offset(text: &str, position: Position) -> usize {
 /// The facts that rules can match (D13): every state field as `(field value)`, and what rules assert.
 struct Facts<'d> {
     /// The type of a field, as the document states it; nothing for what a rule asserts.
-    types: HashMap<&'d str, Option<&'d str>>,
+    types: IndexMap<&'d str, Option<&'d str>>,
 }
 
 impl<'d> Facts<'d> {
@@ -116,7 +124,7 @@ impl<'d> Facts<'d> {
             return None;
         }
         let fields = document.state_schema.iter();
-        let mut types: HashMap<&str, Option<&str>> = fields
+        let mut types: IndexMap<&str, Option<&str>> = fields
             .map(|(name, kind)| (name.as_str(), Some(kind.as_str())))
             .collect();
         for action in document.rules.iter().flat_map(|rule| &rule.then) {
@@ -144,7 +152,7 @@ impl<'d> Facts<'d> {
         match self.types.get(name) {
             None if is_foreign => None,
             None => {
-                let known: Vec<&str> = self.types.keys().copied().collect();
+                let known: Vec<&str> = self.types.keys().copied().take(SUGGESTIONS).collect();
                 let hint = match nearest(name, &known) {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => {

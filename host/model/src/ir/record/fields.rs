@@ -153,11 +153,13 @@ impl<T: Value> Value for Vec<T> {
         let View::Array(items) = node.view() else {
             return reader.refuse(node, "list_type", "an array", "put the value in square brackets");
         };
-        let mut values = Vec::with_capacity(items.len());
+        let keep = reader.keeps_records();
+        let mut values = Vec::with_capacity(if keep { items.len() } else { 0 });
         let mut complete = true;
         for (index, item) in items.enumerate() {
             match reader.item(index, item) {
-                Some(value) => values.push(value),
+                Some(value) if keep => values.push(value),
+                Some(_) => {}
                 None => complete = false,
             }
         }

@@ -71,13 +71,19 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A reader for callers that want the errors only: texts and payloads are checked and not copied, so what it reads is hollow
-    /// and must be thrown away.
+    /// A reader for callers that want the errors only: texts, payloads and elements are checked and not kept, so what it reads is
+    /// hollow and must be thrown away.
     pub fn for_errors(limit: usize) -> Self {
         Reader {
             keep: Keep::Errors,
             ..Reader::new(limit)
         }
+    }
+
+    /// Whether what is read is kept.
+    #[inline]
+    pub(super) fn keeps_records(&self) -> bool {
+        self.keep == Keep::Records
     }
 
     /// A text of the document, to keep.
@@ -291,10 +297,14 @@ pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     if key.is_empty() || key.len() > 64 {
         return None;
     }
+    let length = key.chars().count();
+    let most = |name: &str| (name.len() / 3).max(1);
     known
         .iter()
+        // Every character that one has more is a change at least; this spares most comparisons.
+        .filter(|name| length.abs_diff(name.chars().count()) <= most(name))
         .map(|name| (distance(key, name), *name))
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+        .filter(|(distance, name)| *distance <= most(name))
         .min()
         .map(|(_, name)| name)
 }

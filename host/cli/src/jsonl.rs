@@ -1,13 +1,13 @@
 //! Lines of JSON in, lines of JSON out, in the same order and as many.
 
-use mizzen_model::json::{Json, Limits, ParseError, parse_bytes};
+use mizzen_model::json::{Json, Limits, ParseCode, ParseError, parse_bytes};
 use std::io::{BufRead, Write};
 
 /// One line of input: an object, or why it is none.
-pub(super) type Row = Result<Json, ParseError>;
+pub(crate) type Row = Result<Json, ParseError>;
 
 /// Answers every line that is not blank; true when all of them could be read.
-pub(super) fn answer_lines(
+pub(crate) fn answer_lines(
     mut input: impl BufRead,
     mut output: impl Write,
     mut answer: impl FnMut(&Row) -> Json,
@@ -29,7 +29,7 @@ pub(super) fn answer_lines(
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let row = parse_bytes(&line, limits).map(|tape| tape.root().to_json());
+        let row = read_row(&mut line, limits);
         all_read &= row.is_ok();
         // ASCII: many readers take U+2028 and the like for the end of a line.
         let mut text = answer(&row).to_compact_ascii();
@@ -39,4 +39,20 @@ pub(super) fn answer_lines(
         output.flush()?;
     }
     Ok(all_read)
+}
+
+/// How many halves of surrogate pairs a line may hold; each is a reading of the line.
+const HALVES: usize = 16;
+
+/// Languages with 16-bit strings send half a surrogate pair inside a text as `\ud800`, which no text can hold. The escape itself
+/// is kept in its place: inside a string of the document that text is, it means the same, so the answer is about the document and
+/// not about the line.
+fn read_row(line: &mut Vec<u8>, limits: Limits) -> Row {
+    for _ in 0..HALVES {
+        match parse_bytes(line, limits) {
+            Err(error) if error.code == ParseCode::LoneSurrogate => line.insert(error.span.start, b'\\'),
+            row => return row.map(|tape| tape.root().to_json()),
+        }
+    }
+    parse_bytes(line, limits).map(|tape| tape.root().to_json())
 }
