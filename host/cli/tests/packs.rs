@@ -30,6 +30,8 @@ impl Desk {
         Command::new(env!("CARGO_BIN_EXE_mizzen"))
             .args(arguments)
             .env("MIZZEN_HOME", self.path().join("home"))
+            // Kept between test runs, so that only the first one compiles the dependencies of guests.
+            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
             .current_dir(self.path())
             .output()
             .unwrap()
@@ -95,7 +97,51 @@ fn the_reference_packs_conclude_what_their_cases_say() {
         ]);
         assert_eq!(tested["ok"], json!(true), "{tested:#}");
         assert!(tested["passed"].as_u64().unwrap() >= least, "{tested:#}");
+        // The engine that is committed and the rule language of this source say the same, to the last slot.
+        let cases: Vec<Value> =
+            serde_json::from_str(&std::fs::read_to_string(folder.join("cases/cases.json")).unwrap()).unwrap();
+        let every: Vec<&Value> = cases
+            .iter()
+            .flat_map(|case| case["facts"].as_array().unwrap())
+            .collect();
+        let facts = desk.write("every.json", &json!(every).to_string());
+        let sandboxed = desk.json(&["pack", "run", file, "--facts", &facts, "--json"]);
+        let native = desk.json(&[
+            "pack",
+            "explain",
+            folder.to_str().unwrap(),
+            "--facts",
+            &facts,
+            "--json",
+        ]);
+        assert!(!sandboxed["decisions"].as_array().unwrap().is_empty());
+        assert_eq!(
+            sandboxed["decisions"], native["decisions"],
+            "{pack}: run plugins/rule-engine/renew and commit what it writes"
+        );
     }
+}
+
+#[test]
+fn a_pack_in_rust_is_the_same_to_the_host() {
+    let desk = Desk::new();
+    desk.ok(&["pack", "new", "dawn", "--rust"]);
+    let tested = desk.ok(&["pack", "test", "dawn"]);
+    assert!(tested.contains("2 passed, 0 failed"), "{tested}");
+    let facts = desk.write(
+        "facts.json",
+        r#"[{"template": "step", "slots": {"side-effects": "write", "attempt": 9}}]"#,
+    );
+    let run = desk.json(&[
+        "pack",
+        "run",
+        "dawn/dist/dawn-0.1.0.wasm",
+        "--facts",
+        &facts,
+        "--json",
+    ]);
+    assert_eq!(run["decisions"][0]["rule"], "too-many-attempts", "{run:#}");
+    assert_eq!(run["decisions"][0]["facts"][0]["template"], "step", "{run:#}");
 }
 
 #[test]
