@@ -216,8 +216,8 @@ impl Limits {
     /// What an evaluation of a pack gets at most, whatever its plugin may have: it stands in the way of every step.
     pub const PACK: Self = Self {
         memory: ByteSize::mib(64),
-        cpu: TimeSpan::millis(1_000),
-        wall_clock: TimeSpan::millis(2_000),
+        cpu: TimeSpan::millis(2_000),
+        wall_clock: TimeSpan::millis(5_000),
         table_elements: 2_000,
         instances: 8,
         input: ByteSize::mib(4),
