@@ -261,3 +261,39 @@ fn an_example_that_does_not_hold_fails_its_test() {
     }
     mizzen_sdk::testing::check_examples(other::plugin());
 }
+
+/// What the warning of the legacy form is about; everywhere else it is to be seen.
+#[allow(deprecated)]
+mod legacy {
+    use mizzen_sdk::prelude::*;
+
+    /// Changes something.
+    #[tool(side_effects = true)]
+    pub(super) fn changes() -> Value {
+        json!({})
+    }
+
+    /// Changes nothing.
+    #[tool(side_effects = false)]
+    pub(super) fn looks() -> Value {
+        json!({})
+    }
+}
+
+#[test]
+fn the_legacy_form_of_side_effects_is_up_converted() {
+    use mizzen_sdk::Tool;
+    let (changes, looks) = (
+        <legacy::changes as Tool>::describe(),
+        <legacy::looks as Tool>::describe(),
+    );
+    assert_eq!(
+        (changes.side_effects, changes.replay_policy),
+        (SideEffects::Write, ReplayPolicy::MustStub)
+    );
+    assert_eq!(
+        (looks.side_effects, looks.replay_policy),
+        (SideEffects::None, ReplayPolicy::RecordedResult)
+    );
+    assert_eq!((legacy::changes(), legacy::looks()), (json!({}), json!({})));
+}
