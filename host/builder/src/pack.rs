@@ -279,7 +279,7 @@ mod tests {
             let problem = open(toml, rules).unwrap_err();
             assert!(problem.contains(part), "{problem}");
         };
-        check(TOML, "(defrule a (b) => (printout t x))", "rules.clp:1:19");
+        check(TOML, "(defrule a (b) => (printout t x))", "rules.clp:1:20");
         check(TOML, "(deftemplate step (slot a))", "exists already");
         check(TOML, "(deftemplate acme.night::x (slot a))", "is the pack's own");
         check("[plugin]\n", "", "no [pack] table");
