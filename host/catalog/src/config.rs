@@ -1,4 +1,5 @@
-//! The plugin parts of `mizzen.toml`: `[plugins]`, `[grants]`, `[trust]`, `[limits]`, `[secrets]`, `[config.PLUGIN]`.
+//! The plugin parts of `mizzen.toml`: `[plugins]`, `[grants]`, `[trust]`, `[limits]`, `[secrets]`, `[config.PLUGIN]`,
+//! `[[governance]]`.
 //!
 //! Strict like every document: unknown keys are refused, all problems are reported with their lines. Sections that other
 //! parts of the host read are named by the caller. Relative paths are relative to the file.
@@ -13,6 +14,8 @@ use crate::key::KeyId;
 use crate::load::{Sources, Terms};
 use crate::package::MAX_PACKAGE;
 use crate::trust::{Pins, Policy, TrustFileError, TrustMode, TrustStore, UnixTime};
+use mizzen_model::governance::{MOUNTS_MAX, PackMount};
+use mizzen_model::json::Json;
 use mizzen_model::limits::{ByteSize, Limits};
 use mizzen_model::manifest::read_limits;
 use mizzen_model::namespace::{NamespacePattern, PluginName, shorten};
@@ -57,6 +60,8 @@ pub struct PluginConfig {
     pub secrets: BTreeMap<String, SecretSource>,
     /// The operator's settings by plugin; checked against the plugin's schema when it is loaded.
     pub settings: BTreeMap<PluginName, serde_json::Value>,
+    /// Packs that govern every run of the host; nobody below can unmount them.
+    pub governance: Vec<PackMount>,
 }
 
 /// Why `mizzen.toml` could not be used.
@@ -109,6 +114,7 @@ impl PluginConfig {
                     ceiling: Limits::CEILING,
                     secrets: BTreeMap::new(),
                     settings: BTreeMap::new(),
+                    governance: Vec::new(),
                 };
                 if let Some(table) = root.table("plugins") {
                     config.read_plugins(table, base);
@@ -134,6 +140,9 @@ impl PluginConfig {
                     {
                         config.settings.insert(name, settings);
                     }
+                }
+                if let Some(node) = root.take("governance") {
+                    config.governance = read_governance(&node);
                 }
                 root.leave(others);
                 root.finish();
@@ -217,6 +226,36 @@ impl PluginConfig {
             now,
         })
     }
+}
+
+/// `[[governance]]`: mounts as a council writes them.
+fn read_governance(node: &Node<'_, '_>) -> Vec<PackMount> {
+    let help = "write [[governance]] with id, and version, requires or mode where they are needed";
+    let mut mounts: Vec<PackMount> = Vec::new();
+    for item in node.list().unwrap_or_default() {
+        let Some(value) = item.json() else { continue };
+        match PackMount::parse(&Json::from_serde(&value)) {
+            Ok(mount) if mounts.iter().any(|other| other.id == mount.id) => {
+                item.report(
+                    format!("`{}` is mounted twice", shorten(&mount.id)),
+                    "keep one of them",
+                );
+            }
+            Ok(mount) => mounts.push(mount),
+            Err(problems) => {
+                for problem in problems.iter() {
+                    item.report(problem.to_string(), help);
+                }
+            }
+        }
+    }
+    if mounts.len() > MOUNTS_MAX {
+        node.report(
+            format!("there are more than {MOUNTS_MAX} mounts"),
+            "mount fewer packs",
+        );
+    }
+    mounts
 }
 
 fn path(node: &Node<'_, '_>, base: &Path) -> Option<PathBuf> {

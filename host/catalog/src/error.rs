@@ -127,6 +127,8 @@ kebab_codes! {
         ToolPermission = "tool-permission",
         /// A tool's schema is refused.
         SchemaRefused = "schema-refused",
+        /// `mizzen.toml` mounts a pack that the set does not have, or not one that fits.
+        PackUnmountable = "pack-unmountable",
     }
 }
 

@@ -9,8 +9,10 @@ use mizzen_model::chain::{Chain, ChainStep};
 use mizzen_model::council::Council;
 use mizzen_model::execution::ExecutionError;
 use mizzen_model::gate::{Gate, GatePosition, GateScope, StepGate};
+use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
 use mizzen_model::json::{Json, Object};
+use mizzen_model::pack::Moment;
 use mizzen_model::rule::{Enforcement, Hook, RuleAction};
 use mizzen_model::sprite::{Capability, Sprite};
 use serde_json::{Value, json};
@@ -37,6 +39,55 @@ pub struct Plan<C> {
     /// How the gate agent is asked, when it wants to be (D3).
     pub(crate) gate_agent: Option<Result<Target<C>, Unresolved>>,
     pub(crate) timeout_ms: u64,
+    /// Packs that govern the run, in load order.
+    pub(crate) packs: Vec<MountedPack>,
+}
+
+/// A pack that governs a run, found and pinned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountedPack {
+    /// Its id.
+    pub id: String,
+    /// Its version; the one that was asked for when it is not there.
+    pub version: String,
+    /// The package that it came from, to the byte; empty when it is not there.
+    pub digest: String,
+    /// Whether what it says is done.
+    pub mode: PackMode,
+    /// Who mounted it.
+    pub origin: PackOrigin,
+    /// When it wants to be asked.
+    pub moments: Vec<Moment>,
+}
+
+impl MountedPack {
+    /// Whether it wants to be asked at a moment.
+    pub fn wants(&self, moment: Moment) -> bool {
+        self.moments.contains(&moment)
+    }
+}
+
+/// What packs are told about the tool of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolFacts {
+    /// Its id.
+    pub tool: String,
+    /// Its version.
+    pub version: String,
+    /// The plugin that it comes from.
+    pub plugin: String,
+    /// `none`, `read`, `write` or `external`.
+    pub side_effects: String,
+}
+
+impl ToolFacts {
+    pub(crate) fn side_effects(&self) -> &str {
+        if self.side_effects.is_empty() {
+            "none"
+        } else {
+            &self.side_effects
+        }
+    }
 }
 
 /// What performs an action.
@@ -88,6 +139,8 @@ pub(crate) struct PlannedGate {
 pub(crate) struct PlannedStep<C> {
     pub(crate) sprite_id: SpriteId,
     pub(crate) action: String,
+    pub(crate) sprite_name: String,
+    pub(crate) tool: Option<ToolFacts>,
     pub(crate) protected: bool,
     pub(crate) input: Map<Value>,
     pub(crate) output: Map<Value>,
@@ -162,7 +215,25 @@ impl<C> Plan<C> {
             // An agent that wants to be asked and cannot be vetoes: the refusal is kept as the reason.
             gate_agent: asked.map(|(sprite, capability)| resolve(sprite, capability)),
             timeout_ms: body.timeout.milliseconds(),
+            packs: Vec::new(),
         })
+    }
+
+    /// The same plan governed by packs, in load order; `about` says what they are told of a call.
+    #[must_use]
+    pub fn governed(mut self, packs: Vec<MountedPack>, about: impl Fn(&C) -> ToolFacts) -> Self {
+        if !packs.is_empty() {
+            for step in &mut self.steps {
+                step.tool = step.target.as_ref().ok().map(|target| about(&target.call));
+            }
+        }
+        self.packs = packs;
+        self
+    }
+
+    /// The packs that govern the run, in load order.
+    pub fn packs(&self) -> &[MountedPack] {
+        &self.packs
     }
 
     /// The call of a step, for whoever makes it; none when the step has no such call.
@@ -255,6 +326,10 @@ fn plan_step<C>(
     Ok(PlannedStep {
         sprite_id: step.sprite_id,
         action: step.action.clone(),
+        sprite_name: sprite
+            .map(|sprite| sprite.body.name.to_string())
+            .unwrap_or_default(),
+        tool: None,
         protected: sprite.is_some_and(|sprite| sprite.body.is_protected()),
         input: map(step.input_map.as_ref(), Side::Input)?,
         output: map(step.output_map.as_ref(), Side::Output)?,

@@ -4,17 +4,21 @@
 //! interrupted is made again by giving it the events that were recorded; [`Run::pending`] then says what was under way.
 //!
 //! ```text
-//! rules → before gates → each step { gates_before → input map → schema → call → output map → gates_after → step-scoped gates }
-//!       → after gates;   a failed step → on_error gates → next step, or the end (D4, D21)
+//! rules → packs → before gates → each step { gates_before → input map → schema → packs → call → packs → output map → gates_after
+//!       → step-scoped gates } → after gates → packs;   a failed attempt → packs → again, or on_error gates → next step, or the
+//!       end (D4, D21)
 //! ```
 //!
 //! To add a checkpoint: a variant of `Place` in `run/place.rs`, and where it leads in `Run::passed`.
 
 mod gates;
+mod knowledge;
+mod packs;
 mod place;
 mod rules;
 mod steps;
 
+pub use packs::{PackAnswer, PackQuestion, Shown};
 pub use place::GateQuestion;
 
 use crate::plan::Plan;
@@ -25,7 +29,7 @@ use mizzen_model::execution::{
 use mizzen_model::id::ExecutionId;
 use mizzen_model::rule::Hook;
 use mizzen_model::timestamp::Timestamp;
-use place::{At, Place};
+use place::{At, Place, Then};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -62,6 +66,15 @@ pub enum Event {
         /// Nothing against it, or the reason of the veto. No answer is a veto.
         answer: Result<(), String>,
     },
+    /// The packs answered.
+    PacksAnswered {
+        /// The question's number, from its command.
+        question: u32,
+        /// What each of those that were asked said. One that is missing has not answered.
+        answers: Vec<PackAnswer>,
+        /// What they were shown.
+        shown: Shown,
+    },
     /// A person answered.
     Decided {
         /// The escalation that is meant.
@@ -91,6 +104,20 @@ pub struct CallFailure {
     pub transient: Transient,
 }
 
+impl CallFailure {
+    fn lasting(code: String, message: String) -> Self {
+        Self {
+            code,
+            message,
+            transient: Transient::No,
+        }
+    }
+
+    fn unknown() -> Self {
+        Self::lasting("CALL_FAILED".to_owned(), "the attempt failed".to_owned())
+    }
+}
+
 /// Whether a failure may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transient {
@@ -116,6 +143,8 @@ pub enum Command {
     },
     /// Ask the gate agent. The plan has the call.
     AskGate(GateQuestion),
+    /// Ask packs. The plan has the mounts.
+    AskPacks(PackQuestion),
     /// Stop whatever call is under way.
     StopCalls,
     /// Give a [`Event::Tick`] at this time.
@@ -156,6 +185,17 @@ pub struct Run<C> {
     started_ms: u64,
     deadline_ms: u64,
     questions: u32,
+    /// What a call answered, while packs look at it.
+    held: Option<Value>,
+    /// Why an attempt failed, while packs look at it.
+    failure: Option<CallFailure>,
+    /// How the run ends, while packs look at it; and whether they have.
+    ending: Option<(ExecutionStatus, Option<ExecutionError>)>,
+    end_judged: bool,
+    /// What the packs let through of the last answer.
+    released: Option<Value>,
+    /// What tools said that they used up.
+    used: knowledge::Used,
     /// What was commanded last and has not been answered.
     pending: Vec<Command>,
 }
@@ -188,6 +228,7 @@ impl<C> Run<C> {
             rules: Vec::new(),
             error: None,
             escalation: None,
+            packs: (!plan.packs.is_empty()).then(Vec::new),
         };
         let mut run = Self {
             outputs: vec![None; plan.steps.len()],
@@ -196,9 +237,15 @@ impl<C> Run<C> {
             plan,
             result,
             input: start.input,
-            at: At::Moving(Place::Before, 0),
+            at: At::Moving(Place::Start, 0),
             started_ms: start.now_ms,
             questions: 0,
+            held: None,
+            failure: None,
+            ending: None,
+            end_judged: false,
+            released: None,
+            used: knowledge::Used::default(),
             pending: Vec::new(),
         };
         for step in 0..run.result.steps.len() {
@@ -238,6 +285,17 @@ impl<C> Run<C> {
         &self.plan
     }
 
+    /// What the packs let through of the last answer that they were shown, redacted: all that may be kept of it. None while they
+    /// have not let it through.
+    pub fn take_released(&mut self) -> Option<Value> {
+        self.released.take()
+    }
+
+    /// Whether packs look at what calls answer before anything else is done with it.
+    pub fn holds_answers(&self) -> bool {
+        self.wants(mizzen_model::pack::Moment::AfterStep)
+    }
+
     /// What was commanded and has not been answered: what an interrupted run has in doubt.
     pub fn pending(&self) -> &[Command] {
         &self.pending
@@ -249,7 +307,7 @@ impl<C> Run<C> {
             At::Done | At::Approval { .. } => None,
             At::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
             At::Moving(..) | At::Asking { .. } => Some(self.deadline_ms),
-            At::Calling { deadline_ms, .. } => Some(*deadline_ms),
+            At::Calling { deadline_ms, .. } | At::Judging { deadline_ms, .. } => Some(*deadline_ms),
         }
     }
 
@@ -263,6 +321,11 @@ impl<C> Run<C> {
             Event::GateAnswered { question, answer } => {
                 self.gate_answered(question, answer, now_ms, commands)
             }
+            Event::PacksAnswered {
+                question,
+                answers,
+                shown,
+            } => self.packs_answered(question, answers, shown, now_ms, commands),
             Event::Decided {
                 escalation_id,
                 decision,
@@ -271,6 +334,8 @@ impl<C> Run<C> {
                 self.decided(&escalation_id, decision, reason, now_ms, commands);
             }
             Event::Tick => self.tick(now_ms, commands),
+            // How it ends is decided, and packs have little time to tell about it.
+            Event::Cancel { .. } if self.has_ended_badly() => {}
             Event::Cancel { reason } => {
                 let error = ExecutionError {
                     code: "CANCELLED".to_owned(),
@@ -290,7 +355,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Approval { since_ms } = self.at else {
+        let At::Approval { since_ms, then } = self.at else {
             return;
         };
         let Some(escalation) = self
@@ -310,9 +375,13 @@ impl<C> Run<C> {
         match decision {
             Approval::Approve => {
                 // Waiting for a person does not use up the chain's time (D6).
-                self.deadline_ms = self.deadline_ms.saturating_add(now_ms.saturating_sub(since_ms));
+                let waited_ms = now_ms.saturating_sub(since_ms);
+                self.deadline_ms = self.deadline_ms.saturating_add(waited_ms);
                 self.result.status = ExecutionStatus::Running;
-                self.at = At::Moving(Place::Before, 0);
+                match then {
+                    None => self.at = At::Moving(Place::Start, 0),
+                    Some(then) => self.go_on(then.later(waited_ms), now_ms, commands),
+                }
             }
             Approval::Deny => {
                 let error = ExecutionError {
@@ -325,8 +394,21 @@ impl<C> Run<C> {
         }
     }
 
+    fn has_ended_badly(&self) -> bool {
+        let judged = matches!(self.at, At::Judging { then: Then::End, .. });
+        judged
+            && self
+                .ending
+                .as_ref()
+                .is_some_and(|(status, _)| *status != ExecutionStatus::Completed)
+    }
+
     fn is_out_of_time(&self, now_ms: u64) -> bool {
-        !matches!(self.at, At::Done | At::Approval { .. }) && now_ms >= self.deadline_ms
+        let has_own_time = matches!(
+            self.at,
+            At::Done | At::Approval { .. } | At::Judging { then: Then::End, .. }
+        );
+        !has_own_time && now_ms >= self.deadline_ms
     }
 
     fn time_up(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
@@ -360,6 +442,10 @@ impl<C> Run<C> {
     /// Every gate of a place has allowed: where the run goes on.
     fn passed(&mut self, place: Place, now_ms: u64, commands: &mut Vec<Command>) {
         match place {
+            Place::Start if self.wants(mizzen_model::pack::Moment::BeforeRun) => {
+                self.ask_packs(Then::Start, now_ms, commands);
+            }
+            Place::Start => self.at = At::Moving(Place::Before, 0),
             Place::Before => self.begin_step(0),
             Place::StepBefore(order) => self.call_step(order, now_ms, commands),
             Place::StepAfter(order) => self.at = At::Moving(Place::EachStep(order), 0),
@@ -404,6 +490,31 @@ impl<C> Run<C> {
                 StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {}
             }
         }
+        (self.held, self.failure) = (None, None);
+        if !self.end_judged && self.wants(mizzen_model::pack::Moment::AtEnd) {
+            self.end_judged = true;
+            self.ending = Some((status, error));
+            self.result.status = ExecutionStatus::Running;
+            self.ask_packs(Then::End, now_ms, commands);
+        } else {
+            self.end(status, error, now_ms, commands);
+        }
+    }
+
+    /// The packs have looked at the end, or their time is up.
+    fn end_as_decided(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        if let Some((status, error)) = self.ending.take() {
+            self.end(status, error, now_ms, commands);
+        }
+    }
+
+    fn end(
+        &mut self,
+        status: ExecutionStatus,
+        error: Option<ExecutionError>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
         self.at = At::Done;
         self.result.status = status;
         self.result.error = error;
@@ -413,9 +524,12 @@ impl<C> Run<C> {
     }
 
     fn remember(&mut self, commands: &[Command]) {
-        let outside = commands
-            .iter()
-            .filter(|command| matches!(command, Command::Call { .. } | Command::AskGate(_)));
+        let outside = commands.iter().filter(|command| {
+            matches!(
+                command,
+                Command::Call { .. } | Command::AskGate(_) | Command::AskPacks(_)
+            )
+        });
         let outside: Vec<Command> = outside.cloned().collect();
         if !outside.is_empty() || !self.at.is_outside() {
             self.pending = outside;

@@ -10,6 +10,7 @@ pub use step::{CHAIN_STEP, ChainStep};
 
 use crate::duration::Duration;
 use crate::gate::{GATE, Gate, GatePosition};
+use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
 use crate::id::ChainId;
 use crate::json::Json;
 use crate::problem::Problems;
@@ -44,19 +45,31 @@ const TIMEOUT: Field = Field::required(
     Kind::formatted(Format::Duration),
     "How long an execution may take, such as 30s, 5m or 1h.",
 );
+const GOVERNANCE: Field = Field::optional(
+    "governance",
+    Kind::list(const { &Kind::Record(&PACK_MOUNT) }, 0, MOUNTS_MAX),
+    "Bosun packs that govern every execution of the chain, asked in this order, after the host's and the council's.",
+);
 
 /// A chain's table.
 pub static CHAIN: Record = Record {
     name: "Chain",
     about: "Ordered steps with gates.",
-    fields: &[ID, NAME, STEPS, GATES, TIMEOUT],
+    fields: &[ID, NAME, STEPS, GATES, TIMEOUT, GOVERNANCE],
 };
 
 /// The table of a chain as a client sends it. `id` keeps a chain's identity in PUT; a chain that is new gets a new one.
 pub static CHAIN_DRAFT: Record = Record {
     name: "ChainDefinition",
     about: "A chain as a client sends it; the server gives it an id.",
-    fields: &[ID.or_absent(), NAME, STEPS, GATES.or_absent(), TIMEOUT],
+    fields: &[
+        ID.or_absent(),
+        NAME,
+        STEPS,
+        GATES.or_absent(),
+        TIMEOUT,
+        GOVERNANCE,
+    ],
 };
 
 /// A chain.
@@ -88,6 +101,8 @@ pub struct ChainBody {
     pub gates: Vec<Gate>,
     /// How long an execution may take.
     pub timeout: Duration,
+    /// Packs that govern every execution, when there are any.
+    pub governance: Option<Vec<PackMount>>,
 }
 
 /// A condition inside of a chain, with the path to it.
@@ -110,16 +125,25 @@ impl ChainBody {
             steps: fields.list("steps", ChainStep::build)?,
             gates: fields.list("gates", Gate::build)?,
             timeout: Duration::parse(fields.text("timeout")?).ok()?,
+            governance: fields.optional_list("governance", PackMount::build)?,
         })
     }
 
     fn write(&self, writer: ObjectWriter) -> Json {
-        writer
+        let mut writer = writer
             .text("name", &self.name)
             .list("steps", &self.steps, ChainStep::to_json)
             .list("gates", &self.gates, Gate::to_json)
-            .text("timeout", &self.timeout)
-            .done()
+            .text("timeout", &self.timeout);
+        if let Some(mounts) = &self.governance {
+            writer = writer.list("governance", mounts, PackMount::to_json);
+        }
+        writer.done()
+    }
+
+    /// The packs that the chain mounts.
+    pub fn governance(&self) -> &[PackMount] {
+        self.governance.as_deref().unwrap_or_default()
     }
 
     /// Every condition of the chain, in document order.

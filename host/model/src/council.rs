@@ -21,6 +21,7 @@ pub use drift::{SPRITE_DRIFT, SpriteDrift};
 pub use structure::Review;
 
 use crate::chain::{CHAIN, Chain};
+use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
 use crate::id::{ChainId, CouncilId, SpriteId};
 use crate::json::Json;
 use crate::problem::{Problem, Problems};
@@ -68,6 +69,11 @@ const RULES: Field = Field::required(
     Kind::list(const { &Kind::Record(&RULE) }, 0, 256),
     "Governance rules, evaluated in order; the first match decides.",
 );
+const GOVERNANCE: Field = Field::optional(
+    "governance",
+    Kind::list(const { &Kind::Record(&PACK_MOUNT) }, 0, MOUNTS_MAX),
+    "Bosun packs that govern every execution of every chain, asked in this order, after the host's.",
+);
 const CREATED_AT: Field = Field::optional(
     "created_at",
     Kind::formatted(Format::Timestamp),
@@ -101,6 +107,7 @@ pub static COUNCIL: Record = Record {
         CHAINS,
         GATE_AGENTS,
         RULES,
+        GOVERNANCE,
         CREATED_AT,
         UPDATED_AT,
         WARNINGS,
@@ -181,6 +188,8 @@ pub struct Council {
     pub gate_agent: SpriteId,
     /// The rules, in order.
     pub rules: Vec<Rule>,
+    /// Packs that govern every execution, when there are any.
+    pub governance: Option<Vec<PackMount>>,
     /// When the council was created.
     pub created_at: Option<Timestamp>,
     /// When the council was last replaced.
@@ -209,6 +218,7 @@ impl Council {
                     .into_iter()
                     .next()?,
                 rules: fields.list("rules", Rule::build)?,
+                governance: fields.optional_list("governance", PackMount::build)?,
                 created_at: fields.optional("created_at", Timestamp::parse)?,
                 updated_at: fields.optional("updated_at", Timestamp::parse)?,
                 warnings: fields.optional_list("warnings", Warning::build)?,
@@ -226,7 +236,11 @@ impl Council {
             .list("sprites", &self.sprites, Sprite::to_json)
             .list("chains", &self.chains, Chain::to_json)
             .texts("gate_agents", [&self.gate_agent])
-            .list("rules", &self.rules, Rule::to_json)
+            .list("rules", &self.rules, Rule::to_json);
+        if let Some(mounts) = &self.governance {
+            writer = writer.list("governance", mounts, PackMount::to_json);
+        }
+        writer = writer
             .optional_text("created_at", self.created_at.as_ref())
             .optional_text("updated_at", self.updated_at.as_ref());
         if let Some(warnings) = &self.warnings {
@@ -236,6 +250,22 @@ impl Council {
             writer = writer.list("drift", drift, SpriteDrift::to_json);
         }
         writer.done()
+    }
+
+    /// The packs that the council mounts.
+    pub fn governance(&self) -> &[PackMount] {
+        self.governance.as_deref().unwrap_or_default()
+    }
+
+    /// Every mount of the council and its chains, with its path in the council document.
+    pub fn mounts(&self) -> impl Iterator<Item = (String, &PackMount)> {
+        let own = self.governance().iter().enumerate();
+        let own = own.map(|(index, mount)| (format!("/governance/{index}"), mount));
+        let of_chains = self.chains.iter().enumerate().flat_map(|(chain, found)| {
+            let mounts = found.body.governance().iter().enumerate();
+            mounts.map(move |(index, mount)| (format!("/chains/{chain}/governance/{index}"), mount))
+        });
+        own.chain(of_chains)
     }
 
     /// The member with that id.

@@ -2,8 +2,29 @@
 //!
 //! These are stored, journaled and sent, so their JSON is a promise: unknown fields are refused when they are read back.
 
+macro_rules! serde_as_text {
+    ($($name:ty => $parse:expr),+ $(,)?) => { $(
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                $parse(&text).ok_or_else(|| {
+                    serde::de::Error::custom(format!("not a {}: {}", stringify!($name), crate::problem::quote(&text)))
+                })
+            }
+        }
+    )+ };
+}
+
+mod pack;
 mod request;
 
+pub use pack::PackEvaluation;
 pub use request::{
     CHAIN_EXECUTE_REQUEST, ChainExecuteRequest, DECISION_REQUEST, DecisionRequest, EXECUTE_ALL_REQUEST,
     parse_execute_all,
@@ -63,25 +84,6 @@ choice! {
     }
 }
 
-macro_rules! serde_as_text {
-    ($($name:ty => $parse:expr),+ $(,)?) => { $(
-        impl Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                $parse(&text).ok_or_else(|| {
-                    serde::de::Error::custom(format!("not a {}: {}", stringify!($name), crate::problem::quote(&text)))
-                })
-            }
-        }
-    )+ };
-}
-
 serde_as_text! {
     ExecutionStatus => ExecutionStatus::parse,
     StepStatus => StepStatus::parse,
@@ -138,6 +140,9 @@ pub struct ChainExecutionResult {
     /// What it waits for, or waited for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub escalation: Option<Escalation>,
+    /// What the mounted packs said, in time order and then in load order; absent where no pack is mounted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packs: Option<Vec<PackEvaluation>>,
 }
 
 /// One step of an execution.
@@ -239,7 +244,7 @@ pub struct ExecutionError {
 pub struct Escalation {
     /// Its own id: answers name it, so that an answer can not reach another question.
     pub escalation_id: String,
-    /// The rule that asks.
+    /// The rule that asks; of a pack, `PACK:RULE`.
     pub rule_id: String,
     /// Why.
     pub reason: String,

@@ -15,6 +15,7 @@ pub mod facts;
 pub mod fingerprint;
 pub mod gate;
 mod glob;
+pub mod governance;
 pub mod id;
 pub mod ir;
 pub mod journal;

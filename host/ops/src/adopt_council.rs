@@ -166,11 +166,11 @@ fn with_ids(council: &Object, ids: &HashMap<String, Uuid>) -> Json {
         }
     }
     for chain in each(council.get_mut("chains")) {
-        name_sprites(chain, "gates", &id);
-        name_sprites(chain, "steps", &id);
+        name_sprites(chain, "gates", id);
+        name_sprites(chain, "steps", id);
         for step in each(chain.as_object_mut().and_then(|chain| chain.get_mut("steps"))) {
-            name_sprites(step, "gates_before", &id);
-            name_sprites(step, "gates_after", &id);
+            name_sprites(step, "gates_before", id);
+            name_sprites(step, "gates_after", id);
         }
     }
     Json::Object(council)

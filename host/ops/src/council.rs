@@ -113,6 +113,7 @@ impl Host {
         let mut council = checked
             .draft
             .resolve(stamp, || ids.next().unwrap_or_else(|| ChainId::from(Uuid::nil())));
+        self.check_mounts(&council)?;
         let mut warnings = review::judge(&council)?;
         warnings.extend(self.hooks.review(&council));
         council.warnings = (!warnings.is_empty()).then_some(warnings);

@@ -1,5 +1,6 @@
 //! What an operation answers when it does not do what was asked: a refusal (the caller can mend it) or a fault (ours).
 
+use crate::governance::MountProblem;
 use mizzen_catalog::PluginLoadError;
 use mizzen_catalog::change::WaitingForApproval;
 use mizzen_model::execution::{Approval, ExecutionStatus};
@@ -106,6 +107,12 @@ pub enum Refusal {
         rule_id: String,
         /// Its name.
         rule_name: String,
+    },
+    /// A council mounts packs that this host cannot mount.
+    #[error("{}", problems.first().map(ToString::to_string).unwrap_or_default())]
+    PackMounts {
+        /// All of them.
+        problems: Vec<MountProblem>,
     },
     /// An update changes the name of a sprite (D9).
     #[error("the sprite is named {is}, an update cannot rename it to {asked}; create a new sprite instead")]

@@ -178,6 +178,7 @@ fn summary(record: &RunRecord) -> Result<String, OpError> {
         rules: Vec::new(),
         error: None,
         escalation: None,
+        packs: None,
     }))
 }
 

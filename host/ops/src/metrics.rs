@@ -31,6 +31,10 @@ pub enum Family {
     SandboxCalls,
     /// How long calls into plugins took, by plugin.
     SandboxSeconds,
+    /// Evaluations of packs, by pack and outcome.
+    PackEvaluations,
+    /// How long evaluations of packs took, by pack.
+    PackSeconds,
     /// HTTP requests, by route, method and status.
     HttpRequests,
     /// How long HTTP requests took, by route and method.
@@ -53,7 +57,7 @@ enum Shape {
 }
 
 impl Family {
-    const ALL: [Family; 10] = [
+    const ALL: [Family; 12] = [
         Family::SpriteOperations,
         Family::CouncilOperations,
         Family::ChainExecutions,
@@ -61,6 +65,8 @@ impl Family {
         Family::GateDecisions,
         Family::SandboxCalls,
         Family::SandboxSeconds,
+        Family::PackEvaluations,
+        Family::PackSeconds,
         Family::HttpRequests,
         Family::HttpSeconds,
         Family::AccessRefusals,
@@ -108,6 +114,18 @@ impl Family {
                 "mizzen_sandbox_call_seconds",
                 "How long calls into plugins took.",
                 &["plugin"],
+                Shape::Histogram,
+            ),
+            Family::PackEvaluations => (
+                "mizzen_pack_evaluations_total",
+                "Evaluations of mounted packs.",
+                &["pack", "outcome"],
+                Shape::Counter,
+            ),
+            Family::PackSeconds => (
+                "mizzen_pack_evaluation_seconds",
+                "How long evaluations of mounted packs took.",
+                &["pack"],
                 Shape::Histogram,
             ),
             Family::HttpRequests => (

@@ -203,6 +203,7 @@ impl PluginSet {
                 profile: self.profile,
                 ..CallPolicy::default()
             },
+            governance: config.governance.clone(),
         })
     }
 }

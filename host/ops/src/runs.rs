@@ -6,6 +6,8 @@
 mod audit;
 mod drive;
 mod entry;
+mod hold;
+mod packs;
 mod perform;
 mod recover;
 mod resolve;

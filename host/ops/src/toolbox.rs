@@ -19,11 +19,13 @@ pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
 pub use pack::InstalledPack;
 pub use store_kv::StoreKv;
 
+use crate::governance;
 use mizzen_catalog::load::waiting_upgrades;
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::Tool;
+use mizzen_model::governance::PackMount;
 use mizzen_sandbox::{Plugin, Sandbox};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -39,6 +41,10 @@ pub struct Toolbox {
 #[derive(Default)]
 pub struct Loaded {
     plan_hash: String,
+    /// Which of the sets of this process it is.
+    generation: u64,
+    /// What `mizzen.toml` mounts for every run.
+    governance: Vec<PackMount>,
     registry: ToolRegistry,
     plugins: BTreeMap<Digest, Ready>,
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
@@ -63,6 +69,16 @@ impl Loaded {
     /// The hash of the plan that was loaded.
     pub fn plan_hash(&self) -> &str {
         &self.plan_hash
+    }
+
+    /// Which of the sets of this process it is: another one may have the same plan and other settings.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// What `mizzen.toml` mounts for every run.
+    pub fn governance(&self) -> &[PackMount] {
+        &self.governance
     }
 
     /// What the plugins provide.
@@ -153,7 +169,12 @@ impl Toolbox {
         if !errors.is_empty() {
             return Err(LoadFailure { errors });
         }
-        let next = Arc::new(self.prepared(plan, &outfit).await?);
+        let next = self.prepared(plan, &outfit).await?;
+        let errors = governance::unmountable(&next);
+        if !errors.is_empty() {
+            return Err(LoadFailure { errors });
+        }
+        let next = Arc::new(next);
         for warning in next.registry.warnings() {
             tracing::warn!("{warning}");
         }

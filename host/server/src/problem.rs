@@ -4,6 +4,7 @@
 
 use axum::http::StatusCode;
 use mizzen_model::execution::{ChainExecutionResult, GateDecision};
+use mizzen_model::governance::PackAction;
 use mizzen_ops::{Fault, OpError, Refusal};
 use serde_json::{Map, Value, json};
 
@@ -16,6 +17,8 @@ pub enum Code {
     ValidationError,
     /// The gate agents are not exactly one of the council's sprites.
     InvalidGateAgent,
+    /// A pack cannot be mounted on this host.
+    PackUnmountable,
     /// No key, or one that does not work.
     Unauthenticated,
     /// The key lacks a grant.
@@ -46,6 +49,8 @@ pub enum Code {
     GateVeto,
     /// A rule of the council forbids it.
     RuleDenied,
+    /// A pack stopped the execution.
+    PackVeto,
     /// The escalation was answered otherwise.
     DecisionConflict,
     /// The execution has ended.
@@ -94,7 +99,9 @@ impl Code {
     /// Its status.
     pub fn status(self) -> StatusCode {
         match self {
-            Code::MalformedBody | Code::ValidationError | Code::InvalidGateAgent => StatusCode::BAD_REQUEST,
+            Code::MalformedBody | Code::ValidationError | Code::InvalidGateAgent | Code::PackUnmountable => {
+                StatusCode::BAD_REQUEST
+            }
             Code::Unauthenticated => StatusCode::UNAUTHORIZED,
             Code::Forbidden => StatusCode::FORBIDDEN,
             Code::NotFound
@@ -110,6 +117,7 @@ impl Code {
             Code::CouncilConflict
             | Code::GateVeto
             | Code::RuleDenied
+            | Code::PackVeto
             | Code::DecisionConflict
             | Code::ExecutionEnded
             | Code::NameConflict
@@ -139,6 +147,7 @@ impl Code {
             Code::MalformedBody => "The body is not JSON or not YAML.",
             Code::ValidationError => "A document or a parameter has mistakes.",
             Code::InvalidGateAgent => "The gate agents are not exactly one of the council's sprites.",
+            Code::PackUnmountable => "A pack cannot be mounted on this host; the details have every mount.",
             Code::Unauthenticated => "No key, or one that does not work.",
             Code::Forbidden => "The key lacks a grant.",
             Code::NotFound => "There is no such route.",
@@ -156,6 +165,7 @@ impl Code {
             Code::DecisionConflict => "The escalation was answered otherwise.",
             Code::ExecutionEnded => "The execution has ended.",
             Code::RuleDenied => "A rule of the council forbids it.",
+            Code::PackVeto => "A pack stopped the execution.",
             Code::NameConflict => "The name of a sprite cannot change.",
             Code::VersionConflict => "The version must be greater.",
             Code::ProtectedSprite => "The sprite is protected.",
@@ -186,6 +196,7 @@ impl Code {
             Code::MalformedBody => "MALFORMED_BODY",
             Code::ValidationError => "VALIDATION_ERROR",
             Code::InvalidGateAgent => "INVALID_GATE_AGENT",
+            Code::PackUnmountable => "PACK_UNMOUNTABLE",
             Code::Unauthenticated => "UNAUTHENTICATED",
             Code::Forbidden => "FORBIDDEN",
             Code::NotFound => "NOT_FOUND",
@@ -203,6 +214,7 @@ impl Code {
             Code::DecisionConflict => "DECISION_CONFLICT",
             Code::ExecutionEnded => "EXECUTION_ENDED",
             Code::RuleDenied => "RULE_DENIED",
+            Code::PackVeto => "PACK_VETO",
             Code::NameConflict => "NAME_CONFLICT",
             Code::VersionConflict => "VERSION_CONFLICT",
             Code::ProtectedSprite => "PROTECTED_SPRITE",
@@ -361,6 +373,9 @@ impl From<Refusal> for Problem {
             Refusal::RuleDenied { rule_id, rule_name } => Problem::new(Code::RuleDenied, message)
                 .with("rule_id", rule_id)
                 .with("rule_name", rule_name),
+            Refusal::PackMounts { problems } => {
+                Problem::new(Code::PackUnmountable, message).with("mounts", json!(problems))
+            }
             Refusal::NameChanged { is, asked } => Problem::new(Code::NameConflict, message)
                 .with("current_name", is)
                 .with("name", asked),
@@ -405,6 +420,25 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
             .with("reason", gate.reason.clone());
     }
     let reason = result.error.as_ref().map_or("", |error| error.message.as_str());
+    let by_pack = result.packs.iter().flatten().rev();
+    if let Some(pack) = by_pack
+        .filter(|pack| pack.applied)
+        .find(|pack| pack.action == PackAction::Veto)
+    {
+        let problem = Problem::new(Code::PackVeto, "Chain execution was vetoed by a mounted pack")
+            .with("execution_id", result.execution_id.to_string())
+            .with("pack_id", pack.pack_id.clone())
+            .with("version", pack.version.clone())
+            .with("digest", pack.digest.clone())
+            .with("moment", pack.moment.as_str())
+            .with("severity", pack.severity.as_str())
+            .with("rule", pack.rule.clone())
+            .with("reason", pack.reason.clone());
+        return match pack.step {
+            Some(step) => problem.with("step", step),
+            None => problem,
+        };
+    }
     let problem = Problem::new(
         Code::RuleDenied,
         "Chain execution was denied by a rule of the council",

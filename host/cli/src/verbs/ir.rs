@@ -6,6 +6,7 @@ mod dump;
 mod fact_hash;
 mod graph;
 mod hash;
+mod mounts;
 mod new;
 mod report;
 mod schema;
@@ -32,6 +33,7 @@ enum IrVerb {
     Graph(graph::Graph),
     New(new::New),
     Check(check::Check),
+    Mounts(mounts::Mounts),
 }
 
 impl Ir {
@@ -47,6 +49,7 @@ impl Ir {
             IrVerb::Graph(verb) => verb.run(),
             IrVerb::New(verb) => verb.run(),
             IrVerb::Check(verb) => verb.run(),
+            IrVerb::Mounts(verb) => verb.run(),
         }
     }
 }

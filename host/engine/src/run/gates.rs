@@ -15,6 +15,7 @@ impl<C> Run<C> {
     pub(super) fn gates_at(&self, place: Place) -> &[PlannedGate] {
         let step = |order: u32| self.plan.steps.get(order as usize);
         match place {
+            Place::Start => &[],
             Place::Before => &self.plan.before,
             Place::After => &self.plan.after,
             Place::EachStep(_) => &self.plan.each_step,
@@ -27,7 +28,7 @@ impl<C> Run<C> {
     /// What `output` means at a place: the step's, or after the chain that of the last step that has one.
     fn output_at(&self, place: Place) -> Option<&Value> {
         match place {
-            Place::Before | Place::StepBefore(_) | Place::OnError(_) => None,
+            Place::Start | Place::Before | Place::StepBefore(_) | Place::OnError(_) => None,
             Place::StepAfter(order) | Place::EachStep(order) => self.outputs.get(order as usize)?.as_ref(),
             Place::After => self.outputs.iter().rev().flatten().next(),
         }

@@ -2,11 +2,14 @@
 
 use mizzen_model::gate::GatePosition;
 use mizzen_model::id::SpriteId;
+use mizzen_model::pack::Moment;
 use serde_json::Value;
 
 /// A checkpoint: a set of gates that are evaluated one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
+    /// The rules have allowed; nobody stands here but packs.
+    Start,
     /// The chain's before gates.
     Before,
     /// A step's own gates_before.
@@ -25,7 +28,7 @@ impl Place {
     /// The step that the checkpoint belongs to.
     pub(super) fn order(self) -> Option<u32> {
         match self {
-            Place::Before | Place::After => None,
+            Place::Start | Place::Before | Place::After => None,
             Place::StepBefore(order)
             | Place::StepAfter(order)
             | Place::EachStep(order)
@@ -58,8 +61,14 @@ pub(super) enum At {
         until_ms: u64,
         deadline_ms: u64,
     },
-    /// A person is asked.
-    Approval { since_ms: u64 },
+    /// Packs were asked, and this is what happens when nothing stands against it.
+    Judging {
+        question: u32,
+        then: Then,
+        deadline_ms: u64,
+    },
+    /// A person is asked: by a rule, or by packs about what happens then.
+    Approval { since_ms: u64, then: Option<Then> },
     /// Nothing more will happen.
     Done,
 }
@@ -70,13 +79,72 @@ impl At {
         match self {
             At::Moving(place, _) | At::Asking { place, .. } => place.order(),
             At::Calling { order, .. } | At::Backoff { order, .. } => Some(*order),
+            At::Judging { then, .. } => then.order(),
             At::Approval { .. } | At::Done => None,
         }
     }
 
     /// Whether a call is under way outside.
     pub(super) fn is_outside(&self) -> bool {
-        matches!(self, At::Calling { .. } | At::Asking { .. })
+        matches!(self, At::Calling { .. } | At::Asking { .. } | At::Judging { .. })
+    }
+}
+
+/// One call of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub(super) order: u32,
+    /// From 1; 0 when no call was made.
+    pub(super) number: u32,
+    /// When the step's time is up, or the chain's.
+    pub(super) deadline_ms: u64,
+}
+
+/// What packs are asked about: what happens when nothing stands against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// The run begins.
+    Start,
+    /// A step's first call is made.
+    Call { order: u32, deadline_ms: u64 },
+    /// A call's answer is taken.
+    Respond(Attempt),
+    /// An attempt has failed: it is made again, or the step fails.
+    Fail(Attempt),
+    /// The run ends.
+    End,
+}
+
+impl Then {
+    /// The moment by which packs know it.
+    pub(super) fn moment(self) -> Moment {
+        match self {
+            Then::Start => Moment::BeforeRun,
+            Then::Call { .. } => Moment::BeforeStep,
+            Then::Respond(_) => Moment::AfterStep,
+            Then::Fail(_) => Moment::OnError,
+            Then::End => Moment::AtEnd,
+        }
+    }
+
+    /// The step that it is about.
+    pub(super) fn order(self) -> Option<u32> {
+        match self {
+            Then::Start | Then::End => None,
+            Then::Call { order, .. } => Some(order),
+            Then::Respond(attempt) | Then::Fail(attempt) => Some(attempt.order),
+        }
+    }
+
+    /// The same after a person was waited for, which uses up nobody's time (D6).
+    pub(super) fn later(mut self, waited_ms: u64) -> Self {
+        if let Then::Call { deadline_ms, .. }
+        | Then::Respond(Attempt { deadline_ms, .. })
+        | Then::Fail(Attempt { deadline_ms, .. }) = &mut self
+        {
+            *deadline_ms = deadline_ms.saturating_add(waited_ms);
+        }
+        self
     }
 }
 

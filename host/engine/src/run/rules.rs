@@ -14,7 +14,7 @@ impl<C> Run<C> {
     /// the next rule is asked. A mandatory rule whose condition has no answer denies.
     pub(super) fn judge_rules(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
         let plan = Arc::clone(&self.plan);
-        self.at = At::Moving(Place::Before, 0);
+        self.at = At::Moving(Place::Start, 0);
         for rule in &plan.rules {
             let context = Context::new()
                 .with(Variable::Input, &self.input)
@@ -77,7 +77,10 @@ impl<C> Run<C> {
                         answer: None,
                     });
                     self.result.status = ExecutionStatus::AwaitingApproval;
-                    self.at = At::Approval { since_ms: now_ms };
+                    self.at = At::Approval {
+                        since_ms: now_ms,
+                        then: None,
+                    };
                     return;
                 }
             }

@@ -1,10 +1,11 @@
 //! Steps: map in, check, call, map out; and what follows when one of these fails.
 
-use super::place::{At, Place};
-use super::{CallFailure, Command, MAP_LIMIT, Run, Transient};
+use super::place::{At, Attempt, Place, Then};
+use super::{CallFailure, Command, MAP_LIMIT, Run, Shown, Transient};
 use crate::map::Scope;
 use crate::plan::{PlannedStep, Repeatable};
 use mizzen_model::execution::{ExecutionError, ExecutionStatus, StepExecution, StepStatus};
+use mizzen_model::pack::Moment;
 use mizzen_model::timestamp::Timestamp;
 use serde_json::Value;
 use std::sync::Arc;
@@ -38,9 +39,22 @@ impl<C> Run<C> {
                 let own = step
                     .timeout_ms
                     .map_or(u64::MAX, |timeout| now_ms.saturating_add(timeout));
-                self.call(order, 1, input, own.min(self.deadline_ms), commands);
+                let deadline_ms = own.min(self.deadline_ms);
+                if self.wants(Moment::BeforeStep) {
+                    self.ask_packs(Then::Call { order, deadline_ms }, now_ms, commands);
+                } else {
+                    self.call(order, 1, input, deadline_ms, commands);
+                }
             }
-            Err(error) => self.step_failed(order, error, now_ms, commands),
+            Err(error) => {
+                let failed = CallFailure::lasting(error.code, error.message);
+                let attempt = Attempt {
+                    order,
+                    number: 0,
+                    deadline_ms: self.deadline_ms,
+                };
+                self.attempt_failed(attempt, failed, now_ms, commands);
+            }
         }
     }
 
@@ -71,7 +85,7 @@ impl<C> Run<C> {
         Ok(input)
     }
 
-    fn call(
+    pub(super) fn call(
         &mut self,
         order: u32,
         attempt: u32,
@@ -112,23 +126,65 @@ impl<C> Run<C> {
         if (expected, current) != (order, attempt) {
             return;
         }
+        if let (Ok(response), false) = (&result, self.plan.packs.is_empty()) {
+            self.used.count(response);
+        }
+        let attempt = Attempt {
+            order,
+            number: attempt,
+            deadline_ms,
+        };
         match result {
-            Ok(response) => self.responded(order, response, now_ms, commands),
-            Err(failed) => {
-                let until_ms = now_ms.saturating_add(self.backoff_ms(order, attempt));
-                if self.may_retry(order, attempt, &failed) && until_ms < deadline_ms {
-                    self.at = At::Backoff {
-                        order,
-                        attempt,
-                        until_ms,
-                        deadline_ms,
-                    };
-                    commands.push(Command::WakeAt { at_ms: until_ms });
-                } else {
-                    let error = failure(&failed.code, failed.message, order);
-                    self.step_failed(order, error, now_ms, commands);
-                }
+            Ok(response) if self.wants(Moment::AfterStep) => {
+                self.held = Some(response);
+                self.ask_packs(Then::Respond(attempt), now_ms, commands);
             }
+            Ok(response) => self.responded(attempt, response, now_ms, commands),
+            Err(failed) => self.attempt_failed(attempt, failed, now_ms, commands),
+        }
+    }
+
+    /// An attempt has failed: packs look at it, if there are any.
+    fn attempt_failed(
+        &mut self,
+        attempt: Attempt,
+        failed: CallFailure,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.wants(Moment::OnError) {
+            self.failure = Some(failed);
+            self.ask_packs(Then::Fail(attempt), now_ms, commands);
+        } else {
+            self.attempt_over(attempt, failed, now_ms, commands);
+        }
+    }
+
+    /// The attempt is made again where the step's policy says so, or the step fails.
+    pub(super) fn attempt_over(
+        &mut self,
+        attempt: Attempt,
+        failed: CallFailure,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let Attempt {
+            order,
+            number,
+            deadline_ms,
+        } = attempt;
+        let until_ms = now_ms.saturating_add(self.backoff_ms(order, number));
+        if self.may_retry(order, number, &failed) && until_ms < deadline_ms {
+            self.at = At::Backoff {
+                order,
+                attempt: number,
+                until_ms,
+                deadline_ms,
+            };
+            commands.push(Command::WakeAt { at_ms: until_ms });
+        } else {
+            let error = failure(&failed.code, failed.message, order);
+            self.step_failed(order, error, now_ms, commands);
         }
     }
 
@@ -145,7 +201,7 @@ impl<C> Run<C> {
 
     /// The pause doubles with every attempt; up to a half of it is cut, by a hash of what is called, so that runs that failed
     /// together do not return together and a run that is made again from its events waits as it did.
-    fn backoff_ms(&self, order: u32, attempt: u32) -> u64 {
+    pub(super) fn backoff_ms(&self, order: u32, attempt: u32) -> u64 {
         let base = self
             .plan
             .steps
@@ -186,17 +242,62 @@ impl<C> Run<C> {
             }
             // The step's own time is up; the chain's is judged elsewhere.
             At::Calling {
-                order, deadline_ms, ..
+                order,
+                attempt,
+                deadline_ms,
+            } if now_ms >= deadline_ms => {
+                let attempt = Attempt {
+                    order,
+                    number: attempt,
+                    deadline_ms,
+                };
+                self.step_time_up(attempt, now_ms, commands);
+            }
+            // Also while packs are asked: an answer that nobody has judged in time is no answer.
+            At::Judging {
+                then: Then::Call { order, deadline_ms },
+                ..
+            } if now_ms >= deadline_ms => {
+                let attempt = Attempt {
+                    order,
+                    number: 0,
+                    deadline_ms,
+                };
+                self.step_time_up(attempt, now_ms, commands);
+            }
+            At::Judging {
+                then: Then::Respond(attempt),
+                ..
+            } if now_ms >= attempt.deadline_ms => self.step_time_up(attempt, now_ms, commands),
+            // Nobody has answered: what mandatory packs have not seen does not end well.
+            At::Judging {
+                question,
+                then: Then::End,
+                deadline_ms,
             } if now_ms >= deadline_ms => {
                 commands.push(Command::StopCalls);
-                let error = failure("TIMEOUT", format!("the timeout of step {order} was up"), order);
-                self.step_failed(order, error, now_ms, commands);
+                self.packs_answered(question, Vec::new(), Shown::Whole, now_ms, commands);
             }
             _ => {}
         }
     }
 
-    fn responded(&mut self, order: u32, response: Value, now_ms: u64, commands: &mut Vec<Command>) {
+    fn step_time_up(&mut self, attempt: Attempt, now_ms: u64, commands: &mut Vec<Command>) {
+        commands.push(Command::StopCalls);
+        self.held = None;
+        let message = format!("the timeout of step {} was up", attempt.order);
+        let failed = CallFailure::lasting("TIMEOUT".to_owned(), message);
+        self.attempt_failed(attempt, failed, now_ms, commands);
+    }
+
+    pub(super) fn responded(
+        &mut self,
+        attempt: Attempt,
+        response: Value,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let order = attempt.order;
         let plan = Arc::clone(&self.plan);
         let Some(step) = plan.steps.get(order as usize) else {
             return;
@@ -224,8 +325,9 @@ impl<C> Run<C> {
                 self.at = At::Moving(Place::StepAfter(order), 0);
             }
             Err(fault) => {
-                let error = failure("OUTPUT_MAP_FAILED", format!("output_map: {fault}"), order);
-                self.step_failed(order, error, now_ms, commands);
+                let failed =
+                    CallFailure::lasting("OUTPUT_MAP_FAILED".to_owned(), format!("output_map: {fault}"));
+                self.attempt_failed(attempt, failed, now_ms, commands);
             }
         }
     }
@@ -267,7 +369,7 @@ impl<C> Run<C> {
         }
     }
 
-    fn end_step(&mut self, order: u32, now_ms: u64, change: impl FnOnce(&mut StepExecution)) {
+    pub(super) fn end_step(&mut self, order: u32, now_ms: u64, change: impl FnOnce(&mut StepExecution)) {
         self.with_step(order, |step| {
             let begun = step
                 .started_at

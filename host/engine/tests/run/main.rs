@@ -7,6 +7,7 @@
 )]
 
 mod diagram;
+mod packs;
 mod script;
 
 use mizzen_engine::run::{Event, Run, Start};

@@ -1,11 +1,16 @@
 //! A case: a chain, what its calls answer, and what must come of it.
 
-use mizzen_engine::plan::{Plan, Repeatable, Target, Unresolved};
-use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
+use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::plan::{MountedPack, Plan, Repeatable, Target, ToolFacts, Unresolved};
+use mizzen_engine::run::{
+    CallFailure, Command, Event, PackAnswer, PackQuestion, Run, Shown, Start, Transient,
+};
 use mizzen_model::council::Council;
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
+use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::Json;
+use mizzen_model::pack::Moment;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +28,7 @@ pub(crate) struct Case {
 pub(crate) struct Played {
     pub(crate) result: ChainExecutionResult,
     pub(crate) events: Vec<(Event, u64)>,
-    commands: Vec<Command>,
+    pub(crate) commands: Vec<Command>,
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -47,6 +52,19 @@ pub(crate) fn finishes(commands: &[Command]) -> usize {
         .count()
 }
 
+fn decision(said: &Value) -> Decision {
+    let text = |name: &str| said.get(name).and_then(Value::as_str).unwrap_or("r").to_owned();
+    let draft = DecisionDraft {
+        action: text("action"),
+        severity: Severity::Violation,
+        rule: text("rule"),
+        reason: text("reason"),
+        details: said.get("details").cloned().unwrap_or(json!({})).to_string(),
+        facts: "[]".to_owned(),
+    };
+    Decision::check(draft).unwrap()
+}
+
 fn sprite(id: &str, name: &str, protected: bool, capabilities: &[&str]) -> Value {
     let parameters = |name: &str| match name {
         "strict" => json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
@@ -64,6 +82,10 @@ fn sprite(id: &str, name: &str, protected: bool, capabilities: &[&str]) -> Value
 }
 
 impl Case {
+    pub(crate) fn new(name: String, text: Value) -> Self {
+        Self { name, text }
+    }
+
     pub(crate) fn start(&self) -> Start {
         let execution_id = ExecutionId::parse(EXECUTION).unwrap();
         Start {
@@ -127,7 +149,53 @@ impl Case {
                 }),
             }
         });
-        Arc::new(plan.unwrap())
+        let about = |call: &String| ToolFacts {
+            tool: format!("test.{call}"),
+            ..ToolFacts::default()
+        };
+        Arc::new(plan.unwrap().governed(self.mounts(), about))
+    }
+
+    fn mounts(&self) -> Vec<MountedPack> {
+        let packs = self.text.get("packs").and_then(Value::as_array);
+        let mount = |pack: &Value| MountedPack {
+            id: pack["id"].as_str().unwrap().to_owned(),
+            version: "1.0.0".to_owned(),
+            digest: format!("blake3:{}", pack["id"].as_str().unwrap()),
+            mode: pack.get("mode").map_or(PackMode::Mandatory, |mode| {
+                PackMode::parse(mode.as_str().unwrap()).unwrap()
+            }),
+            origin: PackOrigin::Council,
+            moments: Moment::ALL.to_vec(),
+        };
+        packs.into_iter().flatten().map(mount).collect()
+    }
+
+    /// What the scripted packs say: under `says`, by moment, the first time, the second time, and so on; nothing after that.
+    pub(crate) fn answers(
+        &self,
+        question: &PackQuestion,
+        asked: &mut HashMap<&'static str, usize>,
+    ) -> Vec<PackAnswer> {
+        let turn = asked.entry(question.moment.as_str()).or_default();
+        let place = *turn;
+        *turn += 1;
+        let answer = |mount: &usize| {
+            let said = &self.text["packs"][*mount]["says"][question.moment.as_str()][place];
+            let said = said.as_array().cloned().unwrap_or_default();
+            let failure = said.iter().find_map(|said| said.get("fails")?.as_str());
+            PackAnswer {
+                mount: *mount,
+                failure: failure.map(str::to_owned),
+                decisions: said
+                    .iter()
+                    .filter(|said| said.get("fails").is_none())
+                    .map(decision)
+                    .collect(),
+            }
+        };
+        let silent = |mount: &&usize| self.text["packs"][**mount].get("silent").is_none();
+        question.mounts.iter().filter(silent).map(answer).collect()
     }
 
     /// Runs the case on a clock of its own until it ends.
@@ -135,6 +203,7 @@ impl Case {
         let (mut run, mut commands) = Run::start(self.plan(), self.start());
         let mut answered: HashMap<u32, usize> = HashMap::new();
         let mut questions = 0;
+        let mut asked = HashMap::new();
         let mut now_ms = START_MS;
         let mut events = Vec::new();
         let mut all = commands.clone();
@@ -146,12 +215,43 @@ impl Case {
                     commands: all,
                 };
             }
-            let event = self.respond(&run, &commands, &mut now_ms, &mut answered, &mut questions);
+            let question = commands.iter().find_map(|command| match command {
+                Command::AskPacks(question) => Some(question),
+                _ => None,
+            });
+            let event = match question {
+                Some(question) => self.packs_respond(question, &mut now_ms, &mut asked),
+                None => self.respond(&run, &commands, &mut now_ms, &mut answered, &mut questions),
+            };
             events.push((event.clone(), now_ms));
             commands = run.handle(event, now_ms);
             all.extend(commands.clone());
         }
         panic!("{} does not end", self.name);
+    }
+
+    fn packs_respond(
+        &self,
+        question: &PackQuestion,
+        now_ms: &mut u64,
+        asked: &mut HashMap<&'static str, usize>,
+    ) -> Event {
+        let said = &self.text["packs_do"][question.moment.as_str()];
+        if let Some(reason) = said.get("cancel") {
+            return Event::Cancel {
+                reason: reason.as_str().unwrap().to_owned(),
+            };
+        }
+        if said.get("hang").is_some() {
+            *now_ms = question.deadline_ms;
+            return Event::Tick;
+        }
+        *now_ms += 1;
+        Event::PacksAnswered {
+            question: question.question,
+            answers: self.answers(question, asked),
+            shown: Shown::Whole,
+        }
     }
 
     fn respond(
@@ -236,7 +336,8 @@ impl Case {
                         reason: "asked".to_owned(),
                     };
                 }
-                Command::WakeAt { .. }
+                Command::AskPacks(_)
+                | Command::WakeAt { .. }
                 | Command::StopCalls
                 | Command::Notify { .. }
                 | Command::Finished { .. } => {}
@@ -294,6 +395,20 @@ impl Case {
                         ))
                     })
                     .collect(),
+                "packs" => result
+                    .packs
+                    .iter()
+                    .flatten()
+                    .map(|said| {
+                        let step = said.step.map_or_else(String::new, |step| format!(" @{step}"));
+                        let done = if said.applied { "" } else { " not done" };
+                        let rule = said.rule.as_deref().unwrap_or("-");
+                        json!(format!(
+                            "{} {}{step}: {} {rule}{done}",
+                            said.pack_id, said.moment, said.action
+                        ))
+                    })
+                    .collect(),
                 "error" => json!(result.error.as_ref().map(|error| &error.code)),
                 "error_step" => json!(result.error.as_ref().and_then(|error| error.step)),
                 "duration" => json!(result.duration_ms),
@@ -315,6 +430,12 @@ impl Case {
                     })
                     .collect(),
                 "stopped" => json!(played.commands.contains(&Command::StopCalls)),
+                "nowhere" => {
+                    let text = serde_json::to_string(result).unwrap();
+                    let secret = wanted.as_str().unwrap();
+                    assert!(!text.contains(secret), "{}: {text}", self.name);
+                    continue;
+                }
                 "waited" => json!(
                     result
                         .escalation

@@ -1,10 +1,11 @@
 //! A council as a client sends it.
 
 use super::{
-    CHAINS, CREATED_AT, Council, DOMAIN, DRIFT, GATE_AGENTS, ID, NAME, RULES, SPRITES, SPRITES_MAX,
-    UPDATED_AT, WARNINGS,
+    CHAINS, CREATED_AT, Council, DOMAIN, DRIFT, GATE_AGENTS, GOVERNANCE, ID, NAME, RULES, SPRITES,
+    SPRITES_MAX, UPDATED_AT, WARNINGS,
 };
 use crate::chain::{CHAIN_DRAFT, Chain, ChainDraft};
+use crate::governance::PackMount;
 use crate::id::{ChainId, CouncilId, SpriteId};
 use crate::json::Json;
 use crate::problem::Problems;
@@ -27,6 +28,7 @@ pub static COUNCIL_DRAFT: Record = Record {
             .holding(Kind::list(const { &Kind::Record(&CHAIN_DRAFT) }, 0, 256))
             .or_absent(),
         RULES.or_absent(),
+        GOVERNANCE,
         ID.read_only(),
         CREATED_AT.read_only(),
         UPDATED_AT.read_only(),
@@ -50,6 +52,8 @@ pub struct CouncilDraft {
     pub chains: Vec<ChainDraft>,
     /// The rules.
     pub rules: Vec<Rule>,
+    /// Packs that govern every execution, when there are any.
+    pub governance: Option<Vec<PackMount>>,
 }
 
 /// Why the gate agents will not do: `INVALID_GATE_AGENT`.
@@ -99,6 +103,7 @@ impl CouncilDraft {
                 name: fields.owned("name"),
                 chains: fields.list("chains", ChainDraft::build)?,
                 rules: fields.list("rules", Rule::build)?,
+                governance: fields.optional_list("governance", PackMount::build)?,
             })
         })
     }
@@ -156,6 +161,7 @@ impl CouncilDraft {
             sprites: stamp.sprites,
             gate_agent: stamp.gate_agent,
             rules: self.rules,
+            governance: self.governance,
             created_at: Some(stamp.created_at),
             updated_at: Some(stamp.updated_at),
             warnings: None,

@@ -36,6 +36,7 @@ impl Council {
         };
         structure.gate_authority();
         structure.rules();
+        structure.mounts();
         structure.chains();
         structure.review
     }
@@ -48,6 +49,20 @@ impl Structure<'_> {
 
     fn warn(&mut self, path: String, code: Code, message: impl Into<String>) {
         self.review.warnings.push(path, code, message);
+    }
+
+    /// A pack is mounted at most once in each list: which of two modes would hold must not be a riddle.
+    fn mounts(&mut self) {
+        let mut seen = HashSet::new();
+        for (path, mount) in self.council.mounts() {
+            let list = path.rsplit_once('/').map_or("", |(list, _)| list).to_owned();
+            if !seen.insert((list, mount.id.as_str())) {
+                let message = format!("{} is mounted twice in this list: keep one", quote(&mount.id));
+                self.review
+                    .problems
+                    .push(format!("{path}/id"), Code::Duplicate, message);
+            }
+        }
     }
 
     /// At most one member claims gate authority; one that claims it and is not the gate agent is told so.

@@ -2,6 +2,7 @@
 //! A property test holds the two together.
 
 use crate::duration::{DURATION_MAX, DURATION_PATTERN, is_duration};
+use crate::governance::{PACK_ID_MAX, PACK_ID_PATTERN, is_pack_id};
 use crate::id::{UUID_PATTERN, is_uuid};
 use crate::rule::{HOOK_MAX, HOOK_PATTERN, is_hook};
 use crate::sprite::{
@@ -33,6 +34,8 @@ pub enum Format {
     Hook,
     /// 64 lowercase hexadecimal digits.
     HexHash,
+    /// A pack's id, a stable slug.
+    PackId,
 }
 
 impl Format {
@@ -49,6 +52,7 @@ impl Format {
             Format::ToolReference => TOOL_REFERENCE_PATTERN,
             Format::Hook => HOOK_PATTERN,
             Format::HexHash => "^[0-9a-f]{64}$",
+            Format::PackId => PACK_ID_PATTERN,
         })
     }
 
@@ -73,6 +77,7 @@ impl Format {
             Format::ToolReference => (3, TOOL_REFERENCE_MAX),
             Format::Hook => (10, HOOK_MAX),
             Format::HexHash => (64, 64),
+            Format::PackId => (1, PACK_ID_MAX),
         }
     }
 
@@ -88,6 +93,7 @@ impl Format {
             Format::Duration => is_duration(text),
             Format::ToolReference => is_tool_reference(text),
             Format::Hook => is_hook(text),
+            Format::PackId => is_pack_id(text),
             Format::HexHash => {
                 text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
             }
@@ -107,6 +113,7 @@ impl Format {
             Format::ToolReference => "a tool or skill such as namespace.name or namespace.name@^1",
             Format::Hook => "webhook:URL (http or https) or notify:CHANNEL:TARGET",
             Format::HexHash => "64 lowercase hexadecimal digits",
+            Format::PackId => "a stable slug such as safety-pii: a-z and 0-9, after the first also _ - .",
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn chain() -> String {
             {{"position": "before", "sprite_id": "{LEWIS}", "condition": "true", "veto_message": "no"}},
             {{"position": "after", "sprite_id": "{LEWIS}", "condition": "output.confidence >= 0.85", "scope": "step"}}
         ],
-        "timeout": "5m"
+        "timeout": "5m", "governance": [{{"id": "pack.bosun.routing", "mode": "advisory"}}]
     }}"#
     )
 }
@@ -62,6 +62,8 @@ pub(crate) fn council() -> String {
         r#"{{
         "id": "9f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35", "name": "Engineering", "domain": "engineering",
         "sprites": [{}, {}], "chains": [{}], "gate_agents": ["{LEWIS}"], "rules": {RULES},
+        "governance": [{{"id": "budgets", "version": "1.2.0", "mode": "mandatory",
+            "requires": {{"stargraph_facts_version": "1.0", "api_version": "^1"}}}}],
         "created_at": "2026-04-27T10:00:00Z", "updated_at": "2026-04-27T10:00:00Z",
         "warnings": [{{"path": "/chains/0", "code": "c", "message": "m"}}],
         "drift": [{{"sprite_id": "{LEWIS}", "pinned": "blake3:a", "current": "blake3:b"}}]

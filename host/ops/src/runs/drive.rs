@@ -7,6 +7,8 @@
 //! A call is made only after the transition that commanded it is durable, so the journal always knows what may have begun.
 
 use super::entry::{self, Journal};
+use super::hold::Unwritten;
+use super::packs::{self, PackSet};
 use super::perform::{self, Work};
 use super::resolve::{Planned, StepCall};
 use super::seal::Seal;
@@ -61,12 +63,20 @@ impl RunClock {
 
 /// Drives one run.
 pub(crate) struct Driver {
-    host: Arc<Host>,
-    id: ExecutionId,
-    run: Run<StepCall>,
-    journal: Journal,
+    pub(super) host: Arc<Host>,
+    pub(super) id: ExecutionId,
+    pub(super) run: Run<StepCall>,
+    pub(super) journal: Journal,
     clock: RunClock,
     load_plan: String,
+    /// Who is asked.
+    packs: Arc<PackSet>,
+    /// The entry of an answer that packs look at, with its time. What they do not let through is written nowhere.
+    held: Option<(Map<String, Value>, u64)>,
+    /// What led to a question to packs: it is written together with what follows from the answer.
+    pub(super) unwritten: Option<Unwritten>,
+    /// Who waits until that is done.
+    pub(super) waiting: Vec<oneshot::Sender<ChainExecutionResult>>,
     /// What to do first.
     commands: Vec<Command>,
     /// Something that happened while nobody drove, with its time.
@@ -98,6 +108,7 @@ pub(crate) fn begin(
     };
     let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
     let mut driver = Driver::new(host, id, run, now_ms, planned.load_plan.clone());
+    driver.packs = Arc::clone(&planned.packs);
     let result = driver.run.result();
     let mut body = Map::new();
     body.insert("kind".to_owned(), "started".into());
@@ -107,6 +118,9 @@ pub(crate) fn begin(
     body.insert("definition".to_owned(), format!("blake3:{definition}").into());
     body.insert("load_plan".to_owned(), planned.load_plan.clone().into());
     body.insert("calls".to_owned(), json!(planned.resolutions));
+    if !planned.pins.is_empty() {
+        body.insert("packs".to_owned(), json!(planned.pins));
+    }
     body.insert("input".to_owned(), input);
     body.insert("actor".to_owned(), actor.into());
     let (council_id, chain_id) = (result.council_id.uuid(), result.chain_id.uuid());
@@ -142,6 +156,10 @@ impl Driver {
             journal: Journal::new(id),
             clock: RunClock::at(now_ms, host),
             load_plan,
+            packs: Arc::default(),
+            held: None,
+            unwritten: None,
+            waiting: Vec::new(),
             commands: Vec::new(),
             first: None,
             inbox,
@@ -171,6 +189,7 @@ impl Driver {
         let now_ms = u64::try_from(host.now_ms()).unwrap_or(0).max(past.last_ms);
         let mut driver = Self::new(host, id, run, now_ms, past.load_plan);
         driver.journal = past.journal;
+        driver.packs = Arc::new(PackSet::again(&host.loaded(), driver.run.plan().packs()));
         driver.trace_below(None);
         if let Some(span) = &mut driver.span {
             span.set("mizzen.resumed", "true");
@@ -258,7 +277,10 @@ impl Driver {
             let (happened, steered) = self.next(&mut call).await;
             let Some((event, about)) = happened else { continue };
             let (audit, reply) = steered.unzip();
-            if matches!(event, Event::CallEnded { .. } | Event::GateAnswered { .. }) {
+            if matches!(
+                event,
+                Event::CallEnded { .. } | Event::GateAnswered { .. } | Event::PacksAnswered { .. }
+            ) {
                 call = None;
             }
             if matches!(event, Event::Cancel { .. }) {
@@ -277,7 +299,7 @@ impl Driver {
                 Err(Stopped) => return,
             }
             if let Some(reply) = reply {
-                let _ = reply.send(self.run.result().clone());
+                self.show(reply);
             }
         }
         if let Some(span) = &mut self.span {
@@ -317,7 +339,7 @@ impl Driver {
             biased;
             message = self.inbox.recv() => match message {
                 Some(Message::Show(reply)) => {
-                    let _ = reply.send(self.run.result().clone());
+                    self.show(reply);
                     (None, None)
                 }
                 Some(Message::Decide { escalation_id, decision, reason, audit, reply }) => {
@@ -341,28 +363,58 @@ impl Driver {
         audit: Option<AuditEntry>,
         now_ms: u64,
     ) -> Result<Option<Vec<Command>>, Stopped> {
-        let mut body = entry::body(&event);
+        // What packs have not let through is not even copied.
+        let held = match &event {
+            Event::CallEnded {
+                order,
+                attempt,
+                result: Ok(_),
+            } if self.run.holds_answers() => Some(entry::held(*order, *attempt)),
+            _ => None,
+        };
+        let mut body = match &held {
+            Some(body) => body.clone(),
+            None => entry::body(&event),
+        };
+        let asked = packs::asked(&event);
+        let said = self.run.result().packs.as_ref().map_or(0, Vec::len);
         let commands = self.run.handle(event, now_ms);
         if commands.is_empty() {
             return Ok(None);
+        }
+        if let Some((question, asked)) = asked {
+            let all = self.run.result().packs.as_deref().unwrap_or_default();
+            let said = all.get(said..).unwrap_or_default();
+            body = packs::body(question, &asked, self.run.plan().packs(), said);
         }
         body.extend(about);
         if let Some(audit) = &audit {
             body.insert("actor".to_owned(), audit.actor.clone().into());
         }
-        let next_seq = self.journal.next_seq;
-        let step = self.transition(body, &commands, now_ms);
-        self.commit(next_seq, step, audit).await?;
-        self.publish();
-        self.wake_deliveries(&commands);
+        if held.is_some() {
+            self.journal.tell(&mut body, self.run.result());
+            self.held = Some((std::mem::take(&mut body), now_ms));
+        }
+        self.write(body, audit, &commands, now_ms).await?;
         Ok(Some(commands))
     }
 
     /// The store's form of what just happened.
-    fn transition(&mut self, mut body: Map<String, Value>, commands: &[Command], now_ms: u64) -> RunStep {
-        let result = self.run.result();
-        self.journal.tell(&mut body, result);
-        let mut events = vec![self.journal.write(now_ms, body)];
+    pub(super) fn transition(
+        &mut self,
+        mut body: Map<String, Value>,
+        commands: &[Command],
+        now_ms: u64,
+    ) -> RunStep {
+        let mut events = Vec::new();
+        if let Some((mut body, at_ms)) = self.held.take() {
+            entry::release(&mut body, self.run.take_released());
+            events.push(self.journal.write(at_ms, body));
+        }
+        if !body.is_empty() {
+            self.journal.tell(&mut body, self.run.result());
+            events.push(self.journal.write(now_ms, body));
+        }
         for command in commands {
             if let Some(intent) = self.intent(command) {
                 events.push(self.journal.write(now_ms, intent));
@@ -443,7 +495,7 @@ impl Driver {
     }
 
     /// Writes a transition. A store without room is asked again until it has some: the run waits, and nothing is lost.
-    async fn commit(
+    pub(super) async fn commit(
         &mut self,
         next_seq: u64,
         step: RunStep,
@@ -472,7 +524,7 @@ impl Driver {
     }
 
     /// Says how far the run has come; it is durable.
-    fn publish(&self) {
+    pub(super) fn publish(&self) {
         let result = self.run.result();
         let rest = match result.status {
             ExecutionStatus::AwaitingApproval => Rest::Waiting(Arc::new(result.clone())),
@@ -540,6 +592,12 @@ impl Driver {
                     });
                     call = work.map(|work| Box::pin(perform::gate(host, work, question)) as Call);
                 }
+                Command::AskPacks(question) => {
+                    let left = question.deadline_ms.saturating_sub(self.clock.now_ms(&self.host));
+                    let packs = Arc::clone(&self.packs);
+                    let asked = packs::ask(host, packs, question, Duration::from_millis(left));
+                    call = Some(Box::pin(asked));
+                }
                 // Timers follow from the run's state; hooks and ends are in the store.
                 Command::StopCalls
                 | Command::WakeAt { .. }
@@ -581,7 +639,7 @@ pub(crate) fn result_text(result: &ChainExecutionResult) -> String {
 type Steered = (AuditEntry, oneshot::Sender<ChainExecutionResult>);
 
 /// The driver must not go on: the store cannot be written, or somebody else owns the run.
-struct Stopped;
+pub(super) struct Stopped;
 
 struct Leave {
     host: Arc<Host>,

@@ -1,5 +1,6 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
+use super::packs::{self, PackPin};
 use super::resolve::Resolution;
 use crate::document::stored;
 use crate::error::Fault;
@@ -32,6 +33,7 @@ pub(super) struct Started {
     pub(super) input: Value,
     pub(super) load_plan: String,
     pub(super) resolutions: Vec<Resolution>,
+    pub(super) packs: Vec<PackPin>,
 }
 
 /// The end of a journal, where the next entry goes.
@@ -135,6 +137,8 @@ pub(super) fn body(event: &Event) -> Map<String, Value> {
         } => json!({
             "kind": "decided", "escalation_id": escalation_id, "decision": decision, "reason": reason,
         }),
+        // Written when the run has taken it in: `packs::body`.
+        Event::PacksAnswered { question, .. } => json!({"kind": "packs_answered", "question": question}),
         Event::Tick => json!({"kind": "tick"}),
         Event::Cancel { reason } => json!({"kind": "cancelled", "reason": reason}),
     };
@@ -142,6 +146,23 @@ pub(super) fn body(event: &Event) -> Map<String, Value> {
         Value::Object(body) => body,
         _ => Map::new(),
     }
+}
+
+/// The body of an answer's entry while packs look at the answer.
+pub(super) fn held(order: u32, attempt: u32) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("kind".to_owned(), "call_ended".into());
+    body.insert("step".to_owned(), order.into());
+    body.insert("attempt".to_owned(), attempt.into());
+    body
+}
+
+/// What becomes of it: what the packs let through, or nothing.
+pub(super) fn release(body: &mut Map<String, Value>, output: Option<Value>) {
+    match output {
+        Some(output) => body.insert("output".to_owned(), output),
+        None => body.insert("withheld".to_owned(), true.into()),
+    };
 }
 
 /// Reads an entry that this host wrote.
@@ -160,10 +181,16 @@ fn parse(value: &Value) -> Option<Entry> {
             input: value.get("input")?.clone(),
             load_plan: text("load_plan")?,
             resolutions: serde_json::from_value(value.get("calls")?.clone()).ok()?,
+            packs: match value.get("packs") {
+                None => Vec::new(),
+                Some(packs) => serde_json::from_value(packs.clone()).ok()?,
+            },
         })),
         "intent" => What::Intent,
         "call_ended" => {
             let result = match (value.get("output"), value.get("failure")) {
+                // The packs did not let it through: what follows says what came of that, and needs nothing of it.
+                (None, None) if value.get("withheld").is_some() => Ok(Value::Null),
                 (Some(output), None) => Ok(output.clone()),
                 (None, Some(failed)) => Err(CallFailure {
                     code: failed.get("code")?.as_str()?.to_owned(),
@@ -194,6 +221,7 @@ fn parse(value: &Value) -> Option<Entry> {
             decision: Approval::parse(&text("decision")?)?,
             reason: text("reason")?,
         }),
+        "packs_answered" => What::Happened(packs::parse(value)?),
         "tick" => What::Happened(Event::Tick),
         "cancelled" => What::Happened(Event::Cancel {
             reason: text("reason")?,

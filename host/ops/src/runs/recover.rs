@@ -122,7 +122,7 @@ impl Host {
             return Err(damaged("does not begin with the start").into());
         };
         let chain = ChainId::from(record.chain_id);
-        let plan: RunPlan = self.plan_again(definition, chain, &started.resolutions)?;
+        let plan: RunPlan = self.plan_again(definition, chain, &started.resolutions, &started.packs)?;
         let (mut run, _) = Run::start(
             Arc::new(plan),
             Start {
@@ -214,11 +214,13 @@ mod tests {
             }),
         }];
         let planned = Planned {
-            plan: Arc::new(host.plan_again(&council.json, chain, &resolutions).unwrap()),
+            plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
             definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
             definition: council.json,
             load_plan: String::new(),
             resolutions,
+            pins: Vec::new(),
+            packs: Arc::default(),
         };
         let id = ExecutionId::from(host.new_id().unwrap());
         let Begun { driver, run } = begin(&host, id, &planned, json!({}), "local");

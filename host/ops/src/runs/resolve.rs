@@ -3,6 +3,7 @@
 //! What was resolved is recorded when a run begins and is not resolved again: a run that is made again from its journal
 //! gets the same plan, whatever was installed since.
 
+use super::packs::{self, PackPin, PackSet};
 use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
@@ -74,12 +75,14 @@ pub(crate) struct Planned {
     pub(crate) definition_hash: [u8; 32],
     pub(crate) load_plan: String,
     pub(crate) resolutions: Vec<Resolution>,
+    pub(crate) pins: Vec<PackPin>,
+    pub(crate) packs: Arc<PackSet>,
 }
 
-/// The definition's hash, the chain, and the hash of the load plan.
-type PlanKey = ([u8; 32], ChainId, String);
+/// The definition's hash, the chain, and the loaded set.
+type PlanKey = ([u8; 32], ChainId, u64);
 
-/// Plans by the hash of what they are made of: definition, chain and load plan.
+/// Plans by what they are made of: definition, chain and loaded set.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
     plans: Mutex<HashMap<PlanKey, Arc<Planned>>>,
@@ -90,7 +93,7 @@ impl Host {
     pub(crate) fn plan(&self, definition: &str, chain: ChainId) -> Result<Arc<Planned>, OpError> {
         let loaded = self.loaded();
         let hash = *blake3::hash(definition.as_bytes()).as_bytes();
-        let key = (hash, chain, loaded.plan_hash().to_owned());
+        let key = (hash, chain, loaded.generation());
         let kept = self
             .runs
             .plans
@@ -104,7 +107,8 @@ impl Host {
         }
         let mut resolutions = Vec::new();
         let installed = loaded.installed();
-        let plan = compile(definition, chain, |sprite, capability| {
+        let council = council(definition)?;
+        let plan = compile(&council, chain, |sprite, capability| {
             let found = find(&loaded, &installed, capability);
             resolutions.push(Resolution {
                 sprite_id: sprite.id.to_string(),
@@ -113,7 +117,14 @@ impl Host {
             });
             target(&loaded, found, sprite)
         })?;
+        let mounts = council
+            .chain(chain)
+            .map(|chain| crate::governance::mounts_of(&loaded, &council, chain));
+        let (pins, packs) = PackSet::find(&loaded, &mounts.unwrap_or_default());
+        let plan = plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about);
         let planned = Arc::new(Planned {
+            pins,
+            packs: Arc::new(packs),
             plan: Arc::new(plan),
             definition: definition.to_owned(),
             definition_hash: hash,
@@ -139,9 +150,10 @@ impl Host {
         definition: &str,
         chain: ChainId,
         resolutions: &[Resolution],
+        pins: &[PackPin],
     ) -> Result<Plan<StepCall>, OpError> {
         let loaded = self.loaded();
-        compile(definition, chain, |sprite, capability| {
+        let plan = compile(&council(definition)?, chain, |sprite, capability| {
             let id = sprite.id.to_string();
             let recorded = resolutions
                 .iter()
@@ -154,19 +166,23 @@ impl Host {
                 |resolution| resolution.found.clone(),
             );
             target(&loaded, found, sprite)
-        })
+        })?;
+        Ok(plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about))
     }
 }
 
+fn council(definition: &str) -> Result<Council, OpError> {
+    Council::parse(&stored(definition)?)
+        .map_err(|problems| Fault::Internal(format!("a stored council is not valid: {problems}")).into())
+}
+
 fn compile(
-    definition: &str,
+    council: &Council,
     chain: ChainId,
     resolve: impl FnMut(&Sprite, &Capability) -> Result<Target<StepCall>, Unresolved>,
 ) -> Result<Plan<StepCall>, OpError> {
-    let council = Council::parse(&stored(definition)?)
-        .map_err(|problems| Fault::Internal(format!("a stored council is not valid: {problems}")))?;
     let found = council.chain(chain).ok_or(Refusal::ChainNotFound(chain.uuid()))?;
-    Plan::compile(&council, found, resolve)
+    Plan::compile(council, found, resolve)
         .map_err(|error| Fault::Internal(format!("chain {chain} cannot be planned: {error}")).into())
 }
 

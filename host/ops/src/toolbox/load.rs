@@ -8,6 +8,10 @@ use mizzen_model::manifest::Provides;
 use mizzen_sandbox::{Plugin, PrepareError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sets that were loaded in this process; 0 is the empty one.
+static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 impl Toolbox {
     pub(super) async fn prepared(
@@ -59,6 +63,8 @@ impl Toolbox {
         }
         Ok(Loaded {
             plan_hash: plan.hash().to_owned(),
+            generation: GENERATION.fetch_add(1, Ordering::Relaxed),
+            governance: outfit.governance.clone(),
             registry,
             plugins,
             tools,

@@ -4,6 +4,7 @@ use super::nested::Nested;
 use super::{MemoryKv, Toolbox};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_engine::{CallPolicy, Schema};
+use mizzen_model::governance::PackMount;
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Use;
 use mizzen_sandbox::{Http, KeyValue, Secret, Services};
@@ -33,6 +34,8 @@ pub struct Outfit {
     pub kv: Arc<OpenKv>,
     /// The terms of calls that tools make.
     pub policy: CallPolicy,
+    /// Packs that govern every run.
+    pub governance: Vec<PackMount>,
 }
 
 impl Default for Outfit {
@@ -43,6 +46,7 @@ impl Default for Outfit {
             http: None,
             kv: Arc::new(|_| Arc::new(MemoryKv::new(KV_QUOTA))),
             policy: CallPolicy::default(),
+            governance: Vec::new(),
         }
     }
 }

@@ -154,6 +154,15 @@ impl Loaded {
             .filter_map(|item| self.pack_of(item))
     }
 
+    /// A pack of a file, by the file's digest and the pack's id.
+    pub(crate) fn pack_at(&self, digest: &str, id: &str) -> Option<Arc<InstalledPack>> {
+        let (_, pack) = self
+            .packs
+            .iter()
+            .find(|((found, pack), _)| pack == id && found.to_string() == digest)?;
+        Some(Arc::clone(pack))
+    }
+
     fn pack_of(&self, item: &RegisteredItem) -> Option<Arc<InstalledPack>> {
         self.packs
             .get(&(item.plugin.digest(), item.id.clone()))

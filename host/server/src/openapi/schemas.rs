@@ -7,6 +7,8 @@ use mizzen_model::execution::{
     StepStatus,
 };
 use mizzen_model::gate::GatePosition;
+use mizzen_model::governance::{PackAction, PackMode, PackSeverity};
+use mizzen_model::pack::Moment;
 use mizzen_model::record::{References, definitions};
 use mizzen_model::rule::{Enforcement, RuleAction};
 use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
@@ -96,6 +98,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("duration_ms", number()),
                     ("error", component("ExecutionError")),
                     ("escalation", component("Escalation")),
+                    ("packs", many("PackEvaluation")),
                 ],
             ),
         ),
@@ -140,6 +143,27 @@ fn executions() -> Vec<(&'static str, Value)> {
                 ("enforcement", choice(Enforcement::NAMES)),
                 ("reason", text()),
             ]),
+        ),
+        (
+            "PackEvaluation",
+            partial(
+                &[
+                    ("pack_id", text()),
+                    ("version", text()),
+                    ("digest", text()),
+                    ("mode", choice(PackMode::NAMES)),
+                    ("moment", choice(&Moment::ALL.map(Moment::as_str))),
+                    ("severity", choice(PackSeverity::NAMES)),
+                    ("action", choice(PackAction::NAMES)),
+                    ("reason", text()),
+                    ("applied", json!({"type": "boolean"})),
+                ],
+                &[
+                    ("step", number()),
+                    ("rule", text()),
+                    ("details", json!({"type": "object"})),
+                ],
+            ),
         ),
         (
             "ExecutionError",

@@ -61,6 +61,7 @@ pub fn routes() -> Vec<Route> {
     };
     let write_errors = vec![
         Code::InvalidGateAgent,
+        Code::PackUnmountable,
         Code::SpriteNotFound,
         Code::GateAgentNotFound,
         Code::CouncilConflict,

@@ -158,6 +158,7 @@ pub fn routes() -> Vec<Route> {
                 Code::CouncilNotFound,
                 Code::ChainNotFound,
                 Code::GateVeto,
+                Code::PackVeto,
                 Code::RuleDenied,
             ],
             timeout: RUN_TIMEOUT,

@@ -185,10 +185,12 @@ async fn scene(host: &Host, number: u64) -> Planned {
         found: pin(GATE, "none", true),
     });
     Planned {
-        plan: Arc::new(host.plan_again(&council.json, chain, &resolutions).unwrap()),
+        plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
         definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
         definition: council.json,
         load_plan: String::new(),
         resolutions,
+        pins: Vec::new(),
+        packs: Arc::default(),
     }
 }

@@ -1,0 +1,531 @@
+//! Packs mounted on a real `mizzen serve`: rule packs made by `mizzen pack build`, run in the real sandbox, seen over HTTP.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "support/http.rs"]
+#[allow(dead_code)]
+mod http;
+
+use http::{Answer, Served, mizzen};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What the tests' own pack concludes. Fields of the input are facts (D13), so each test says what it wants by its input.
+const RULES: &str = r#"
+(defrule severe (moment (name before-run)) (severity ?s&:(>= ?s 4))
+  => (assert (decision (action veto) (reason (str-cat "severity " ?s " is too high")))))
+(defrule ask (moment (name after-step)) (ask TRUE)
+  => (assert (decision (action escalate) (reason "a person must look"))))
+(defrule again (moment (name after-step)) (again TRUE) (step (attempt 1))
+  => (assert (decision (action retry) (delay-ms 1) (reason "not good enough"))))
+(defrule hide (moment (name after-step))
+  (evidence (subject output) (pointer ?p) (text ?t&:(matches ?t "XK-[A-Z]+-[0-9]+")))
+  => (assert (decision (action redact) (pointer ?p) (pattern "XK-[A-Z]+-[0-9]+") (reason (str-cat "found in " ?t)))))
+(defrule nonsense (moment (name after-step)) (nonsense TRUE)
+  => (assert (decision (action redact) (pointer "/nowhere") (reason "nobody is there"))))
+(defrule stop-after (moment (name after-step)) (stop TRUE)
+  => (assert (decision (action veto) (reason "not this answer"))))
+(defrule endless (endless TRUE) (moment (name ?m))
+  => (assert (counted 0)))
+(defrule endless-more (endless TRUE) (counted ?n)
+  => (assert (counted (+ ?n 1))))
+(defrule note (moment (name at-end)) (run (status ?s))
+  => (assert (decision (action annotate) (reason (str-cat "ended as " ?s)))))
+"#;
+
+fn write_pack(folder: &Path, name: &str, version: &str, more: &str, rules: &str) -> PathBuf {
+    let folder = folder.join(format!("source-{name}-{version}"));
+    fs::create_dir_all(&folder).unwrap();
+    let toml = format!(
+        "[plugin]\nname = \"{name}\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"{name}\"]\n\
+         [pack]\ndescription = \"For tests.\"\n{more}"
+    );
+    fs::write(folder.join("pack.toml"), toml).unwrap();
+    fs::write(folder.join("rules.clp"), rules).unwrap();
+    folder
+}
+
+fn run(arguments: &[&str], folder: &Path, output: &Path, home: &Path) {
+    let built = mizzen()
+        .args(arguments)
+        .arg(folder)
+        .arg("--output")
+        .arg(output)
+        .arg("--home")
+        .arg(home)
+        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+}
+
+/// The text plugin, the tests' pack and the reference packs, built and signed once: folder, packages, home.
+fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
+    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf, PathBuf)> = OnceLock::new();
+    PACKAGES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, home) = (folder.path().join("plugins"), folder.path().join("home"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        run(&["plugin", "build"], &root.join("plugins/text"), &output, &home);
+        let judge = write_pack(folder.path(), "judge", "1.0.0", "", RULES);
+        run(&["pack", "build"], &judge, &output, &home);
+        for pack in REFERENCE {
+            run(
+                &["pack", "build"],
+                &root.join("plugins").join(pack),
+                &output,
+                &home,
+            );
+        }
+        (folder, output, home)
+    })
+}
+
+/// The reference packs.
+const REFERENCE: [&str; 4] = ["budgets", "retries", "safety-pii", "audit"];
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// A host's folder with copies of the packages, and more lines of `mizzen.toml`.
+    fn new(more: &str) -> Self {
+        let place = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let (_, packages, _) = packages();
+        fs::create_dir(place.path("plugins")).unwrap();
+        for file in fs::read_dir(packages).unwrap() {
+            let file = file.unwrap().path();
+            fs::copy(&file, place.path("plugins").join(file.file_name().unwrap())).unwrap();
+        }
+        place.configure(more);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn configure(&self, more: &str) {
+        let text = format!("[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n{more}");
+        fs::write(self.path("mizzen.toml"), text).unwrap();
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let home = packages().2.to_str().unwrap().to_owned();
+        let config = self.path("mizzen.toml").to_str().unwrap().to_owned();
+        vec!["--config".to_owned(), config, "--home".to_owned(), home]
+    }
+
+    fn serve(&self) -> Served {
+        let arguments = self.arguments();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Served::start_with(&self.path("data"), &arguments, |command| command)
+    }
+
+    /// How a server that must not start ends.
+    fn refused(&self) -> String {
+        let output = mizzen()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(self.path("data"))
+            .args(self.arguments())
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    fn package(&self, name: &str) -> PathBuf {
+        let mut files: Vec<PathBuf> = fs::read_dir(self.path("plugins"))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .filter(|file| {
+                file.file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .starts_with(&format!("{name}-"))
+            })
+            .collect();
+        assert_eq!(files.len(), 1, "{name}");
+        files.remove(0)
+    }
+
+    /// Whether a text is anywhere in what the host keeps.
+    fn keeps(&self, text: &str) -> bool {
+        let needle = text.as_bytes();
+        fs::read_dir(self.path("data")).unwrap().any(|file| {
+            let file = file.unwrap().path();
+            file.is_file()
+                && fs::read(file)
+                    .unwrap()
+                    .windows(needle.len())
+                    .any(|window| window == needle)
+        })
+    }
+}
+
+fn sprite(server: &Served) -> String {
+    let body = json!({
+        "name": "BECK-02", "version": "1.0.0", "system_prompt": "Be brief.",
+        "capabilities": [{"name": "shout", "description": "d", "tool": "text.case", "parameters": {"type": "object"}}],
+        "metadata": {"author": "a", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["x"]},
+    });
+    let made = server.call_json("POST", "/v1/sprites", &body).expect(201, "");
+    made["id"].as_str().unwrap().to_owned()
+}
+
+/// A council of one chain that shouts the input's text, with its mounts and those of its chain.
+fn draft(sprite: &str, domain: &str, council: Value, chain: Value) -> Value {
+    json!({
+        "domain": domain, "sprites": [sprite], "gate_agents": [sprite], "governance": council,
+        "chains": [{"name": "shout", "timeout": "60s", "gates": [], "governance": chain, "steps": [{
+            "order": 0, "sprite_id": sprite, "action": "shout", "retries": 2,
+            "input_map": {"text": "$input.text", "to": "upper"},
+        }]}],
+    })
+}
+
+struct Chain(Value);
+
+impl Chain {
+    fn create(server: &Served, council: Value, chain: Value) -> Self {
+        let body = draft(&sprite(server), "d", council, chain);
+        Self(server.call_json("POST", "/v1/councils", &body).expect(201, ""))
+    }
+
+    fn execute(&self, server: &Served, input: Value) -> Answer {
+        let body = json!({"council_id": self.0["id"], "chain_id": self.0["chains"][0]["id"], "input": input});
+        server.call_json("POST", "/v1/chains/execute", &body)
+    }
+}
+
+fn said(result: &Value) -> Vec<String> {
+    let packs = result["packs"].as_array().unwrap();
+    packs
+        .iter()
+        .map(|said| {
+            let text = |name: &str| said[name].as_str().unwrap_or("-").to_owned();
+            format!("{} {} {}", text("pack_id"), text("moment"), text("action"))
+        })
+        .collect()
+}
+
+#[test]
+fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
+    let place = Place::new("");
+    let server = place.serve();
+    let chain = Chain::create(&server, json!([{"id": "judge"}]), json!([]));
+
+    // The seed's example: it fires on 5 and not on 3.
+    let vetoed = chain
+        .execute(&server, json!({"text": "a", "severity": 5}))
+        .expect(409, "PACK_VETO");
+    let details = &vetoed["details"];
+    assert_eq!(
+        (&details["pack_id"], &details["rule"], &details["moment"]),
+        (&json!("judge"), &json!("severe"), &json!("before-run"))
+    );
+    assert_eq!(details["reason"], "severity 5 is too high");
+    let id = details["execution_id"].as_str().unwrap();
+    let kept = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    assert_eq!(
+        (&kept["status"], &kept["error"]["code"]),
+        (&json!("vetoed"), &json!("PACK_VETO"))
+    );
+    let result = chain
+        .execute(&server, json!({"text": "a", "severity": 3}))
+        .expect(200, "");
+    assert_eq!(result["steps"][0]["output"]["text"], "A");
+    assert_eq!(said(&result), ["judge at-end annotate"]);
+    assert_eq!(result["packs"][0]["version"], "1.0.0");
+    assert!(
+        result["packs"][0]["digest"]
+            .as_str()
+            .unwrap()
+            .starts_with("blake3:")
+    );
+
+    let result = chain
+        .execute(&server, json!({"text": "key xk-secret-77 ok"}))
+        .expect(200, "");
+    assert_eq!(result["steps"][0]["output"]["text"], "KEY [redacted] OK");
+    assert_eq!(result["packs"][0]["reason"], "found in KEY [redacted] OK");
+
+    let result = chain
+        .execute(&server, json!({"text": "a", "again": true}))
+        .expect(200, "");
+    assert_eq!(
+        (&result["steps"][0]["attempts"], &result["status"]),
+        (&json!(2), &json!("completed"))
+    );
+
+    let waiting = chain
+        .execute(&server, json!({"text": "and xk-other-88", "ask": true}))
+        .expect(202, "");
+    assert_eq!(waiting["status"], "awaiting_approval");
+    assert_eq!(waiting["escalation"]["rule_id"], "judge:ask");
+    // It waits over a crash; what it waits with is redacted.
+    server.kill();
+    let server = place.serve();
+    let id = waiting["execution_id"].as_str().unwrap();
+    let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
+    let decided = server
+        .call_json("POST", &format!("/v1/executions/{id}/decision"), &answer)
+        .expect(200, "");
+    let ended = server.send("GET", &format!("/v1/executions/{id}/events"), &[], b"");
+    assert_eq!(ended.status, 200);
+    let decided = match decided["status"].as_str() {
+        Some("completed") => decided,
+        _ => server
+            .call("GET", &format!("/v1/executions/{id}"))
+            .expect(200, ""),
+    };
+    assert_eq!(decided["steps"][0]["output"]["text"], "AND [redacted]");
+    assert_eq!(decided["status"], "completed");
+
+    // What was vetoed, or could not be judged, is not kept either.
+    for input in [
+        json!({"text": "never xk-stopped-91", "stop": true}),
+        json!({"text": "never xk-odd-92", "nonsense": true}),
+    ] {
+        let vetoed = chain.execute(&server, input).expect(409, "PACK_VETO");
+        let id = vetoed["details"]["execution_id"].as_str().unwrap();
+        let kept = server
+            .call("GET", &format!("/v1/executions/{id}"))
+            .expect(200, "");
+        assert_eq!(kept["steps"][0].get("output"), None);
+    }
+    let endless = chain
+        .execute(&server, json!({"text": "a", "endless": true}))
+        .expect(409, "PACK_VETO");
+    assert_eq!(endless["details"]["rule"], Value::Null, "{endless}");
+    server.terminate();
+    // The input is the caller's own and is kept; what a pack took out of an answer is nowhere.
+    assert!(place.keeps("xk-secret-77"));
+    for gone in ["XK-SECRET-77", "XK-OTHER-88", "XK-STOPPED-91", "XK-ODD-92"] {
+        assert!(!place.keeps(gone), "{gone} was kept");
+    }
+}
+
+#[test]
+fn an_advisory_pack_is_heard_and_not_followed() {
+    let place = Place::new("");
+    let server = place.serve();
+    let chain = Chain::create(&server, json!([]), json!([{"id": "judge", "mode": "advisory"}]));
+    for input in [
+        json!({"text": "xk-a-1", "severity": 9, "ask": true}),
+        json!({"text": "xk-a-1", "nonsense": true}),
+        json!({"text": "xk-a-1", "endless": true}),
+    ] {
+        let result = chain.execute(&server, input).expect(200, "");
+        assert_eq!(result["status"], "completed");
+        assert_eq!(result["steps"][0]["output"]["text"], "XK-A-1");
+        let packs = result["packs"].as_array().unwrap();
+        assert!(packs.len() > 1, "{packs:?}");
+        let done: Vec<&Value> = packs
+            .iter()
+            .filter(|said| said["applied"] == json!(true))
+            .collect();
+        assert!(done.iter().all(|said| said["action"] == "annotate"), "{done:?}");
+    }
+}
+
+#[test]
+fn a_mount_that_cannot_be_mounted_refuses_the_council() {
+    let place = Place::new("");
+    let server = place.serve();
+    let sprite = sprite(&server);
+    let check = |council: Value, chain: Value, wanted: Value| {
+        let body = draft(&sprite, "d", council, chain);
+        let refused = server
+            .call_json("POST", "/v1/councils", &body)
+            .expect(400, "PACK_UNMOUNTABLE");
+        let mount = &refused["details"]["mounts"][0];
+        for (name, value) in wanted.as_object().unwrap() {
+            assert_eq!(&mount[name], value, "{refused}");
+        }
+    };
+    check(
+        json!([{"id": "nobody"}]),
+        json!([]),
+        json!({"path": "/governance/0", "pack_id": "nobody", "code": "not_installed"}),
+    );
+    check(
+        json!([]),
+        json!([{"id": "judge", "version": "2.0.0"}]),
+        json!({"path": "/chains/0/governance/0", "pack_id": "judge", "code": "not_installed"}),
+    );
+    check(
+        json!([{"id": "judge", "requires": {"stargraph_facts_version": "9.0"}}]),
+        json!([]),
+        json!({"code": "incompatible", "field": "stargraph_facts_version", "required": "9.0", "actual": "1.0"}),
+    );
+    check(
+        json!([{"id": "judge", "requires": {"api_version": "2"}}]),
+        json!([]),
+        json!({"code": "incompatible", "field": "api_version", "required": "2", "actual": "1"}),
+    );
+    let twice = draft(
+        &sprite,
+        "d",
+        json!([{"id": "judge"}, {"id": "judge", "mode": "advisory"}]),
+        json!([]),
+    );
+    server
+        .call_json("POST", "/v1/councils", &twice)
+        .expect(400, "VALIDATION_ERROR");
+    let good = draft(
+        &sprite,
+        "d",
+        json!([{"id": "judge", "version": "1.0.0"}]),
+        json!([]),
+    );
+    let made = server.call_json("POST", "/v1/councils", &good).expect(201, "");
+    assert_eq!(made["governance"], json!([{"id": "judge", "version": "1.0.0"}]));
+}
+
+#[test]
+fn what_the_host_mounts_nobody_below_can_unmount() {
+    let place = Place::new("[[governance]]\nid = \"judge\"\n");
+    let server = place.serve();
+    // The council mounts it as advisory; the host's mount holds, and it is asked once.
+    let chain = Chain::create(&server, json!([{"id": "judge", "mode": "advisory"}]), json!([]));
+    chain
+        .execute(&server, json!({"text": "a", "severity": 5}))
+        .expect(409, "PACK_VETO");
+    let result = chain.execute(&server, json!({"text": "a"})).expect(200, "");
+    assert_eq!(said(&result), ["judge at-end annotate"]);
+    let refused = server
+        .call("DELETE", "/v1/plugins/judge")
+        .expect(422, "PLUGIN_REFUSED");
+    assert_eq!(refused["details"]["errors"][0]["code"], "pack-unmountable");
+    chain
+        .execute(&server, json!({"text": "a", "severity": 5}))
+        .expect(409, "PACK_VETO");
+    server.terminate();
+
+    // A host that cannot mount what it must does not start, nor one with a pack that was tampered with.
+    place.configure("[[governance]]\nid = \"judge\"\nversion = \"3.0.0\"\n");
+    let log = place.refused();
+    assert!(log.contains("pack-unmountable") && log.contains("3.0.0"), "{log}");
+    place.configure("[[governance]]\nid = \"judge\"\n");
+    let file = place.package("judge");
+    let bytes = fs::read(&file).unwrap();
+    let place_of_rule = bytes
+        .windows(b"is too high".len())
+        .position(|window| window == b"is too high")
+        .unwrap();
+    let mut changed = bytes.clone();
+    changed[place_of_rule + 7] = b'n';
+    fs::write(&file, &changed).unwrap();
+    let log = place.refused();
+    assert!(log.contains("[signature]"), "{log}");
+    fs::write(&file, &bytes).unwrap();
+    place.serve().terminate();
+}
+
+#[test]
+fn a_pack_that_is_gone_stops_the_councils_that_mount_it() {
+    let place = Place::new("");
+    let server = place.serve();
+    let chain = Chain::create(&server, json!([{"id": "judge"}]), json!([]));
+    chain.execute(&server, json!({"text": "a"})).expect(200, "");
+    server.call("DELETE", "/v1/plugins/judge").expect(204, "");
+    let vetoed = chain
+        .execute(&server, json!({"text": "a"}))
+        .expect(409, "PACK_VETO");
+    let reason = vetoed["details"]["reason"].as_str().unwrap();
+    assert!(reason.contains("is not installed"), "{reason}");
+}
+
+#[test]
+fn all_four_reference_packs_govern_one_run_together() {
+    let place = Place::new("");
+    let server = place.serve();
+    let ids: Vec<String> = REFERENCE.iter().map(|pack| reference_id(&server, pack)).collect();
+    let mounts: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+    let chain = Chain::create(&server, json!(mounts), json!([]));
+    let result = chain.execute(&server, json!({"text": "hello"})).expect(200, "");
+    assert_eq!(result["status"], "completed");
+    assert_eq!(result["steps"][0]["output"]["text"], "HELLO");
+    // The auditor tells about the run; nobody else has anything to say.
+    let packs = result["packs"].as_array().unwrap();
+    assert!(!packs.is_empty());
+    for said in packs {
+        assert_eq!(
+            (&said["pack_id"], &said["action"]),
+            (&json!(ids[3]), &json!("annotate")),
+            "{said}"
+        );
+    }
+    // A social security number in an answer is seen.
+    let answer = chain.execute(&server, json!({"text": "ssn 123-45-6789"}));
+    let body: Value = serde_json::from_slice(&answer.body).unwrap();
+    let seen = match answer.status {
+        409 => body["details"]["pack_id"] == json!(ids[2]),
+        _ => said(&body).iter().any(|said| said.starts_with(&ids[2])),
+    };
+    assert!(seen, "{body}");
+}
+
+/// The id that a reference pack has on the host.
+fn reference_id(server: &Served, name: &str) -> String {
+    let plugin = server.call("GET", &format!("/v1/plugins/{name}")).expect(200, "");
+    plugin["provides"][0].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn mizzen_ir_mounts_says_what_could_be_mounted() {
+    let place = Place::new("");
+    let document = |id: &str, facts: &str| {
+        json!({
+            "ir_version": "1.0.0", "id": "run:g", "nodes": [{"id": "a", "kind": "echo"}],
+            "governance": [{"id": id, "requires": {"stargraph_facts_version": facts}}],
+        })
+    };
+    let look = |id: &str, facts: &str| {
+        fs::write(place.path("graph.json"), document(id, facts).to_string()).unwrap();
+        let output = mizzen()
+            .args(["ir", "mounts", "graph.json", "--json"])
+            .args(place.arguments())
+            .current_dir(place.folder.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let found: Value = serde_json::from_str(&text)
+            .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+        (output.status.code(), found)
+    };
+    let (code, found) = look("judge", "1.0");
+    assert_eq!(
+        (code, &found[0]["found"][0]),
+        (Some(0), &json!("1.0.0")),
+        "{found}"
+    );
+    let (code, found) = look("judge", "2.0");
+    assert_eq!(
+        (code, &found[0]["problem"]["field"]),
+        (Some(1), &json!("stargraph_facts_version"))
+    );
+    let (code, found) = look("nobody", "1.0");
+    assert_eq!(
+        (code, &found[0]["problem"]["code"]),
+        (Some(1), &json!("not_installed"))
+    );
+}

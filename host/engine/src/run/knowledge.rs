@@ -1,0 +1,523 @@
+//! What packs are told: the run's state at a moment as facts of the vocabulary (`docs/facts.md`), serialised once.
+//!
+//! Everything that a caller or a tool said is data here: it fills slots of the host's templates and can never become a fact
+//! of one. Its number and size are bounded; what does not fit is not judged, and so not let through.
+
+use super::Run;
+use super::place::Then;
+use crate::plan::ToolFacts;
+use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::facts::is_host_template;
+use mizzen_model::pack::Moment;
+use serde_json::Value;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Texts of one answer or input that are shown.
+const EVIDENCE_MAX: usize = 2_000;
+/// Fields of the input that are shown.
+const STATE_MAX: usize = 1_000;
+/// All facts of a moment, in bytes.
+const BYTES_MAX: usize = 2 << 20;
+/// The longest name of an input's field that is a fact.
+const NAME_MAX: usize = 128;
+
+/// What tools said that they used up, over the whole run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Used {
+    tokens: u64,
+    cost: f64,
+}
+
+/// What one answer says about its own use: `usage` and `cost`, as model APIs spell them.
+struct Usage<'a> {
+    model: &'a str,
+    input: u64,
+    output: u64,
+    total: u64,
+}
+
+fn usage(response: &Value) -> Option<Usage<'_>> {
+    let usage = response.get("usage")?.as_object()?;
+    let number = |names: [&str; 2]| names.iter().find_map(|name| usage.get(*name)?.as_u64());
+    let input = number(["input_tokens", "prompt_tokens"]).unwrap_or(0);
+    let output = number(["output_tokens", "completion_tokens"]).unwrap_or(0);
+    Some(Usage {
+        model: response.get("model").and_then(Value::as_str).unwrap_or(""),
+        input,
+        output,
+        total: number(["total_tokens", "total"]).unwrap_or_else(|| input.saturating_add(output)),
+    })
+}
+
+fn cost(response: &Value) -> Option<(f64, &str)> {
+    let cost = response.get("cost")?;
+    let amount = cost.as_f64().or_else(|| cost.get("amount")?.as_f64())?;
+    let currency = cost.get("currency").and_then(Value::as_str).unwrap_or("USD");
+    Some((amount, currency))
+}
+
+impl Used {
+    pub(super) fn count(&mut self, response: &Value) {
+        self.tokens = self
+            .tokens
+            .saturating_add(usage(response).map_or(0, |usage| usage.total));
+        self.cost += cost(response).map_or(0.0, |(amount, _)| amount.max(0.0));
+    }
+}
+
+/// A JSON array of facts in the making.
+struct Facts<'a> {
+    text: String,
+    run_id: &'a str,
+    step: Option<u32>,
+    now_ms: u64,
+    problem: Option<String>,
+}
+
+/// The value of a slot.
+enum Slot<'a> {
+    Text(&'a str),
+    Number(u64),
+    Amount(f64),
+    Flag(bool),
+}
+
+impl Facts<'_> {
+    /// A fact of a host's template, with its provenance.
+    fn tell(&mut self, template: &str, source: &str, slots: &[(&str, Slot<'_>)]) {
+        self.comma();
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{{\"template\":\"{template}\",\"slots\":{{");
+        for (name, value) in slots {
+            let _ = match value {
+                Slot::Text(text) => write!(self.text, "\"{name}\":{},", Value::from(*text)),
+                Slot::Number(number) => {
+                    // The language's integers are signed.
+                    write!(self.text, "\"{name}\":{},", (*number).min(i64::MAX as u64))
+                }
+                Slot::Amount(number) => write!(self.text, "\"{name}\":{},", Value::from(*number)),
+                Slot::Flag(flag) => write!(self.text, "\"{name}\":{flag},"),
+            };
+        }
+        if let Some(step) = self.step {
+            let _ = write!(self.text, "\"step\":{step},");
+        }
+        let _ = write!(
+            self.text,
+            "\"source\":{},\"run-id\":\"{}\",\"time\":{}}}}}",
+            Value::from(source),
+            self.run_id,
+            self.now_ms
+        );
+        self.bound();
+    }
+
+    /// The ordered fact `(name value …)` (D13).
+    fn state(&mut self, name: &str, values: &[Value]) {
+        self.comma();
+        let _ = write!(
+            self.text,
+            "{{\"name\":{},\"fields\":{}}}",
+            Value::from(name),
+            Value::from(values)
+        );
+        self.bound();
+    }
+
+    fn comma(&mut self) {
+        if self.text.len() > 1 {
+            self.text.push(',');
+        }
+    }
+
+    fn bound(&mut self) {
+        if self.text.len() > BYTES_MAX {
+            self.refuse(format!("the facts have more than {BYTES_MAX} bytes"));
+        }
+    }
+
+    fn refuse(&mut self, problem: String) {
+        self.problem.get_or_insert(problem);
+    }
+
+    /// One fact for every text in a value, with the pointer to it.
+    fn evidence(&mut self, subject: &str, source: &str, value: &Value) {
+        let mut open = vec![(String::new(), value)];
+        let mut count = 0_usize;
+        while let Some((pointer, value)) = open.pop() {
+            if self.problem.is_some() {
+                return;
+            }
+            match value {
+                Value::String(text) => {
+                    count += 1;
+                    if count > EVIDENCE_MAX {
+                        self.refuse(format!("the {subject} has more than {EVIDENCE_MAX} texts"));
+                        return;
+                    }
+                    let slots = [
+                        ("subject", Slot::Text(subject)),
+                        ("pointer", Slot::Text(&pointer)),
+                        ("text", Slot::Text(text)),
+                    ];
+                    self.tell("evidence", source, &slots);
+                }
+                Value::Array(items) => {
+                    let items = items.iter().enumerate().rev();
+                    open.extend(items.map(|(index, item)| (format!("{pointer}/{index}"), item)));
+                }
+                Value::Object(members) => {
+                    let members = members.iter().rev();
+                    open.extend(members.map(|(key, item)| {
+                        let key = key.replace('~', "~0").replace('/', "~1");
+                        (format!("{pointer}/{key}"), item)
+                    }));
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+    }
+
+    /// Every field of the input as `(field value)`; an object's as `(field.inner value)`, a list as several values.
+    fn input(&mut self, input: &Value) {
+        let Value::Object(members) = input else { return };
+        let mut open: Vec<(String, &Value)> = members
+            .iter()
+            .rev()
+            .map(|(name, value)| (name.clone(), value))
+            .collect();
+        let mut count = 0_usize;
+        while let Some((name, value)) = open.pop() {
+            // Only what a rule could name.
+            if self.problem.is_some() || !is_name(&name) {
+                continue;
+            }
+            if let Value::Object(inner) = value {
+                let inner = inner.iter().rev();
+                open.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
+                continue;
+            }
+            count += 1;
+            if count > STATE_MAX {
+                self.refuse(format!("the input has more than {STATE_MAX} fields"));
+                return;
+            }
+            // A caller's field is never mistaken for something that the host says.
+            let name = if is_host_template(&name) {
+                format!("state.{name}")
+            } else {
+                name
+            };
+            match value {
+                Value::Array(items) => {
+                    let plain = items.iter().map(|item| match item {
+                        Value::Array(_) | Value::Object(_) => Value::String(item.to_string()),
+                        plain => plain.clone(),
+                    });
+                    let fields: Vec<Value> = plain.collect();
+                    self.state(&name, &fields);
+                }
+                plain => self.state(&name, std::slice::from_ref(plain)),
+            }
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let first = name
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    first && name.len() <= NAME_MAX && name.bytes().all(rest)
+}
+
+impl<C> Run<C> {
+    /// The facts of a moment.
+    pub(super) fn facts(&self, then: Then, now_ms: u64) -> Result<Arc<str>, String> {
+        let run_id = self.result.execution_id.to_string();
+        let mut facts = Facts {
+            text: String::with_capacity(2_048),
+            run_id: &run_id,
+            step: None,
+            now_ms,
+            problem: None,
+        };
+        facts.text.push('[');
+        facts.step = then.order();
+        facts.tell("moment", "run", &[("name", Slot::Text(then.moment().as_str()))]);
+        facts.step = None;
+        self.tell_run(&mut facts, then, now_ms);
+        facts.input(&self.input);
+        facts.step = then.order();
+        if let Some(order) = then.order() {
+            self.tell_step(&mut facts, then, order, now_ms);
+        }
+        match then {
+            Then::Start => {}
+            Then::Call { order, .. } => {
+                if let Some(input) = self.step(order).and_then(|step| step.input.as_ref()) {
+                    facts.evidence("input", "step", input);
+                }
+            }
+            Then::Respond(_) => {
+                if let Some(response) = &self.held {
+                    self.tell_use(&mut facts, then, response);
+                    facts.evidence("output", self.tool_name(then), response);
+                }
+            }
+            Then::Fail(_) => self.tell_failure(&mut facts, then),
+            Then::End => self.tell_end(&mut facts, now_ms),
+        }
+        facts.text.push(']');
+        match facts.problem {
+            Some(problem) => Err(problem),
+            None => Ok(facts.text.into()),
+        }
+    }
+
+    fn tell_run(&self, facts: &mut Facts<'_>, then: Then, now_ms: u64) {
+        let text = |value: &'_ Value, name: &str| -> String {
+            value
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let elapsed = now_ms.saturating_sub(self.started_ms);
+        let ending = self.ending.as_ref().filter(|_| then == Then::End);
+        let status = ending.map_or(self.result.status, |(status, _)| *status);
+        let done = self.outputs.iter().flatten().count() as u64;
+        let slots = [
+            ("kind", Slot::Text("chain")),
+            ("name", Slot::Text(&text(&self.plan.chain, "name"))),
+            ("council", Slot::Text(&text(&self.plan.council, "domain"))),
+            ("status", Slot::Text(status.as_str())),
+            ("steps", Slot::Number(self.result.steps.len() as u64)),
+            ("elapsed-ms", Slot::Number(elapsed)),
+        ];
+        facts.tell("run", "run", &slots);
+        // A limit only where the run itself has one; packs have theirs from the operator's settings.
+        let timeout = Some(self.plan.timeout_ms);
+        let budgets = [
+            ("latency", Slot::Number(elapsed), timeout),
+            ("steps", Slot::Number(done), None),
+            ("tokens", Slot::Number(self.used.tokens), None),
+            ("cost", Slot::Amount(self.used.cost), None),
+        ];
+        for (kind, used, limit) in budgets {
+            let mut slots = vec![("kind", Slot::Text(kind)), ("used", used)];
+            slots.extend(limit.map(|limit| ("limit", Slot::Number(limit))));
+            facts.tell("budget", "chain", &slots);
+        }
+        if let Some(answer) = self
+            .result
+            .escalation
+            .as_ref()
+            .and_then(|asked| Some((asked, asked.answer.as_ref()?)))
+        {
+            let (asked, answer) = answer;
+            let slots = [
+                ("answer", Slot::Text(answer.decision.as_str())),
+                ("capability", Slot::Text(&asked.rule_id)),
+                ("note", Slot::Text(&answer.reason)),
+            ];
+            facts.tell("respond", "decide", &slots);
+        }
+    }
+
+    fn tell_one_step(&self, facts: &mut Facts<'_>, order: u32, now_ms: u64) {
+        let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
+            return;
+        };
+        let nothing = ToolFacts::default();
+        let tool = planned.tool.as_ref().unwrap_or(&nothing);
+        let begun = step
+            .started_at
+            .as_ref()
+            .map_or(now_ms, |at| u64::try_from(at.unix_ms()).unwrap_or(0));
+        let attempt = u64::from(step.attempts.max(1));
+        let slots = [
+            ("name", Slot::Text(&planned.action)),
+            ("sprite", Slot::Text(&planned.sprite_name)),
+            ("capability", Slot::Text(&planned.action)),
+            ("tool", Slot::Text(&tool.tool)),
+            ("side-effects", Slot::Text(tool.side_effects())),
+            ("protected", Slot::Flag(planned.protected)),
+            ("status", Slot::Text(step.status.as_str())),
+            ("attempt", Slot::Number(attempt)),
+            (
+                "duration-ms",
+                Slot::Number(step.duration_ms.unwrap_or(now_ms.saturating_sub(begun))),
+            ),
+        ];
+        facts.tell("step", "chain", &slots);
+    }
+
+    fn tell_step(&self, facts: &mut Facts<'_>, then: Then, order: u32, now_ms: u64) {
+        self.tell_one_step(facts, order, now_ms);
+        let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
+            return;
+        };
+        let nothing = ToolFacts::default();
+        let tool = planned.tool.as_ref().unwrap_or(&nothing);
+        let attempt = u64::from(step.attempts.max(1));
+        if then.moment() == Moment::BeforeStep {
+            let from = order
+                .checked_sub(1)
+                .and_then(|before| self.plan.steps.get(before as usize))
+                .map_or("start", |before| before.action.as_str());
+            let slots = [
+                ("from", Slot::Text(from)),
+                ("to", Slot::Text(&planned.action)),
+                ("by", Slot::Text("chain")),
+            ];
+            facts.tell("transition", "chain", &slots);
+        }
+        let slots = [
+            ("tool", Slot::Text(&tool.tool)),
+            ("version", Slot::Text(&tool.version)),
+            ("plugin", Slot::Text(&tool.plugin)),
+            ("side-effects", Slot::Text(tool.side_effects())),
+            ("attempt", Slot::Number(attempt)),
+        ];
+        facts.tell("tool-call", &tool.plugin, &slots);
+    }
+
+    fn tool_name(&self, then: Then) -> &str {
+        then.order()
+            .and_then(|order| self.plan.steps.get(order as usize)?.tool.as_ref())
+            .map_or("", |tool| tool.tool.as_str())
+    }
+
+    /// What an answer says about itself, and what the run has used up with it.
+    fn tell_use(&self, facts: &mut Facts<'_>, then: Then, response: &Value) {
+        let tool = self.tool_name(then);
+        let slots = [
+            ("tool", Slot::Text(tool)),
+            ("outcome", Slot::Text("output")),
+            ("bytes", Slot::Number(size(response))),
+        ];
+        facts.tell("tool-result", tool, &slots);
+        if let Some(usage) = usage(response) {
+            let slots = [
+                ("model", Slot::Text(usage.model)),
+                ("input", Slot::Number(usage.input)),
+                ("output", Slot::Number(usage.output)),
+                ("total", Slot::Number(usage.total)),
+            ];
+            facts.tell("tokens-used", tool, &slots);
+        }
+        if let Some((amount, currency)) = cost(response) {
+            let slots = [
+                ("amount", Slot::Amount(amount)),
+                ("currency", Slot::Text(currency)),
+            ];
+            facts.tell("cost", tool, &slots);
+        }
+        let artifacts = response.get("artifacts").and_then(Value::as_array);
+        for artifact in artifacts.into_iter().flatten().take(EVIDENCE_MAX) {
+            let text = |name: &str| artifact.get(name).and_then(Value::as_str).unwrap_or("");
+            let slots = [
+                ("name", Slot::Text(text("name"))),
+                ("media-type", Slot::Text(text("media_type"))),
+                (
+                    "bytes",
+                    Slot::Number(artifact.get("bytes").and_then(Value::as_u64).unwrap_or(0)),
+                ),
+                ("digest", Slot::Text(text("digest"))),
+            ];
+            facts.tell("artifact", tool, &slots);
+        }
+    }
+
+    fn tell_failure(&self, facts: &mut Facts<'_>, then: Then) {
+        let (Then::Fail(attempt), Some(failed)) = (then, &self.failure) else {
+            return;
+        };
+        let number = attempt.number.max(1);
+        let planned = self.plan.steps.get(attempt.order as usize);
+        let retries = planned.map_or(0, |step| step.retries);
+        let left = retries.saturating_add(1).saturating_sub(number);
+        let tool = self.tool_name(then);
+        let slots = [
+            ("tool", Slot::Text(tool)),
+            ("outcome", Slot::Text("tool-error")),
+            ("attempt", Slot::Number(u64::from(number))),
+        ];
+        facts.tell("tool-result", tool, &slots);
+        let slots = [
+            ("code", Slot::Text(&failed.code)),
+            ("message", Slot::Text(&failed.message)),
+            ("transient", Slot::Flag(failed.transient == super::Transient::Yes)),
+            ("attempt", Slot::Number(u64::from(number))),
+            ("retries-left", Slot::Number(u64::from(left))),
+        ];
+        facts.tell("error", tool, &slots);
+    }
+
+    fn tell_end(&self, facts: &mut Facts<'_>, now_ms: u64) {
+        let Some((status, error)) = &self.ending else {
+            return;
+        };
+        for step in self.result.steps.iter().filter(|step| step.started_at.is_some()) {
+            facts.step = Some(step.order);
+            self.tell_one_step(facts, step.order, now_ms);
+        }
+        facts.step = None;
+        for gate in &self.result.gates {
+            facts.step = gate.step;
+            let slots = [
+                ("name", Slot::Text(gate.position.as_str())),
+                ("position", Slot::Text(gate.position.as_str())),
+                ("outcome", Slot::Text(gate.decision.as_str())),
+                ("reason", Slot::Text(&gate.reason)),
+            ];
+            facts.tell("gate", "gate-agent", &slots);
+        }
+        facts.step = None;
+        let last = self.result.steps.iter().rev().find(|step| step.attempts > 0);
+        let slots = [
+            (
+                "from",
+                Slot::Text(last.map_or("start", |step| step.action.as_str())),
+            ),
+            ("to", Slot::Text(status.as_str())),
+            ("by", Slot::Text("chain")),
+        ];
+        facts.tell("transition", "chain", &slots);
+        if let Some(error) = error {
+            let template = match status {
+                ExecutionStatus::Cancelled => {
+                    facts.tell("cancel", "cancel", &[("reason", Slot::Text(&error.message))]);
+                    return;
+                }
+                _ => "error",
+            };
+            let slots = [
+                ("code", Slot::Text(&error.code)),
+                ("message", Slot::Text(&error.message)),
+            ];
+            facts.tell(template, "run", &slots);
+        }
+    }
+}
+
+/// How long a value is as JSON text, without writing it.
+fn size(value: &Value) -> u64 {
+    struct Counter(u64);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len() as u64);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}

@@ -1,0 +1,242 @@
+//! Packs: every moment, action and mode (`tests/packs.json`), the facts that they get, and runs made again from a journal.
+
+use crate::script::{Case, START_MS, cases};
+use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::plan::MountedPack;
+use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Run, Shown};
+use mizzen_model::execution::PackEvaluation;
+use mizzen_model::pack::Moment;
+use serde_json::{Value, json};
+
+/// A chain of one step that has every moment in it: its call fails once when errors are looked at.
+fn case(mode: &str, moment: &str, says: &str) -> Case {
+    let said = match says {
+        "fails" => json!({"fails": "it trapped"}),
+        "redact" => json!({"action": "redact", "rule": "r", "details": {"pointer": "/text"}}),
+        action => json!({"action": action, "rule": "r"}),
+    };
+    let mut calls = vec![json!({"ok": {"text": "answer"}}); 2];
+    if moment == "on-error" {
+        calls.insert(0, json!({"error": "BROKEN"}));
+    }
+    Case::new(
+        format!("{mode} {moment} {says}"),
+        json!({
+            "input": {"text": "question"}, "gates": [],
+            "steps": [{"action": "work", "retries": 1, "input_map": {"text": "$input.text"}}],
+            "calls": {"0": calls}, "decision": {"decision": "approve", "after_ms": 3},
+            "packs": [{"id": "p", "mode": mode, "says": {moment: [[said]]}}], "expect": {},
+        }),
+    )
+}
+
+#[test]
+fn every_moment_action_and_mode_does_what_the_table_says() {
+    let rows: Vec<Value> = serde_json::from_str(include_str!("../packs.json")).unwrap();
+    assert_eq!(rows.len(), 2 * 5 * 6);
+    for row in rows {
+        let text = |name: &str| row[name].as_str().unwrap();
+        let case = case(text("mode"), text("moment"), text("says"));
+        let played = case.play();
+        let packs = played.result.packs.clone().unwrap();
+        let said: Vec<&PackEvaluation> = packs
+            .iter()
+            .filter(|said| said.moment.as_str() == text("moment"))
+            .collect();
+        let found = json!({
+            "mode": text("mode"), "moment": text("moment"), "says": text("says"),
+            "status": played.result.status.as_str(), "done": said[0].applied,
+        });
+        assert_eq!(found, row, "{packs:#?}");
+        assert_eq!(said[0].digest, "blake3:p");
+        assert_eq!(said[0].rule.is_none(), text("says") == "fails");
+        let waited = played.result.escalation.is_some();
+        assert_eq!(
+            waited,
+            text("says") == "escalate" && text("mode") == "mandatory",
+            "{row}"
+        );
+    }
+}
+
+/// What a journal keeps of an answer of packs: what the run has recorded of it.
+fn kept(question: u32, mounted: &[MountedPack], said: &[PackEvaluation]) -> Event {
+    let mut answers: Vec<PackAnswer> = (0..mounted.len())
+        .map(|mount| PackAnswer {
+            mount,
+            decisions: Vec::new(),
+            failure: None,
+        })
+        .collect();
+    for said in said {
+        let mount = mounted.iter().position(|pack| pack.id == said.pack_id).unwrap();
+        match &said.rule {
+            None => answers[mount].failure = Some(said.reason.clone()),
+            Some(rule) => answers[mount].decisions.push(
+                Decision::check(DecisionDraft {
+                    action: said.action.as_str().to_owned(),
+                    severity: Severity::Violation,
+                    rule: rule.clone(),
+                    reason: said.reason.clone(),
+                    details: Value::Object(said.details.clone()).to_string(),
+                    facts: "[]".to_owned(),
+                })
+                .unwrap(),
+            ),
+        }
+    }
+    Event::PacksAnswered {
+        question,
+        answers,
+        shown: Shown::Kept,
+    }
+}
+
+#[test]
+fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
+    let table: Vec<Value> = serde_json::from_str(include_str!("../packs.json")).unwrap();
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let matrix = table
+        .iter()
+        .map(|row| case(&text(row, "mode"), &text(row, "moment"), &text(row, "says")));
+    for case in cases().into_iter().chain(matrix) {
+        let played = case.play();
+        let plan = case.plan();
+        let (mut run, _) = Run::start(case.plan(), case.start());
+        // As a driver keeps it: of an answer that packs look at, only what they let through.
+        let mut journal: Vec<(Event, u64)> = Vec::new();
+        let mut held: Option<usize> = None;
+        for (event, now_ms) in &played.events {
+            let mut entry = event.clone();
+            if let (Event::CallEnded { result, .. }, true) = (&mut entry, run.holds_answers())
+                && result.is_ok()
+            {
+                *result = Ok(Value::Null);
+                held = Some(journal.len());
+            }
+            let before = run.result().packs.as_ref().map_or(0, Vec::len);
+            run.handle(event.clone(), *now_ms);
+            if let Event::PacksAnswered { question, .. } = event {
+                let said = &run.result().packs.as_ref().unwrap()[before..];
+                entry = kept(*question, plan.packs(), said);
+            }
+            journal.push((entry, *now_ms));
+            if let Some(place) = held
+                && let Some(released) = run.take_released()
+                && let Event::CallEnded { result, .. } = &mut journal[place].0
+            {
+                *result = Ok(released);
+            }
+        }
+        assert_eq!(run.result(), &played.result);
+        let (mut again, _) = Run::start(case.plan(), case.start());
+        for (event, now_ms) in journal {
+            again.handle(event, now_ms);
+        }
+        assert_eq!(again.result(), run.result(), "{}", case.name);
+    }
+}
+
+fn questions(case: &Case) -> Vec<PackQuestion> {
+    case.play()
+        .commands
+        .into_iter()
+        .filter_map(|command| match command {
+            Command::AskPacks(question) => Some(question),
+            _ => None,
+        })
+        .collect()
+}
+
+fn facts(question: &PackQuestion) -> Vec<Value> {
+    serde_json::from_str(question.facts.as_ref().unwrap()).unwrap()
+}
+
+#[test]
+fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
+    let case = Case::new(
+        "facts".to_owned(),
+        json!({
+            "input": {"severity": 5, "who": {"name": "ada"}, "tags": ["a", 2], "step": 7, "odd name": 1}, "gates": [],
+            "steps": [{"action": "work", "retries": 1, "retry_backoff": "1s", "input_map": {"t": "$input.who.name"}}],
+            "calls": {"0": [{"error": "BUSY", "transient": true}, {"ok": {
+                "a/b": ["x", {"~": "y"}], "model": "m", "usage": {"input_tokens": 3, "output_tokens": 4}, "cost": 0.5,
+                "artifacts": [{"name": "f", "bytes": 9}]}}]},
+            "packs": [{"id": "p", "says": {}}], "expect": {},
+        }),
+    );
+    let asked = questions(&case);
+    let moments: Vec<Moment> = asked.iter().map(|question| question.moment).collect();
+    use Moment::{AfterStep, AtEnd, BeforeRun, BeforeStep, OnError};
+    assert_eq!(moments, [BeforeRun, BeforeStep, OnError, AfterStep, AtEnd]);
+    let named = |facts: &[Value], template: &str| -> Vec<Value> {
+        let of = |fact: &&Value| fact["template"] == template;
+        facts
+            .iter()
+            .filter(of)
+            .map(|fact| fact["slots"].clone())
+            .collect()
+    };
+    for question in &asked {
+        let facts = facts(question);
+        let state: Vec<&Value> = facts.iter().filter(|fact| fact.get("name").is_some()).collect();
+        // D13; a field that is called like one of the host's templates, or that no rule could name, is not among them.
+        assert_eq!(
+            state,
+            [
+                &json!({"name": "severity", "fields": [5]}),
+                &json!({"name": "state.step", "fields": [7]}),
+                &json!({"name": "tags", "fields": ["a", 2]}),
+                &json!({"name": "who.name", "fields": ["ada"]}),
+            ]
+        );
+        assert_eq!(named(&facts, "moment")[0]["name"], question.moment.as_str());
+        for fact in facts.iter().filter_map(|fact| fact.get("slots")) {
+            assert_eq!(fact["run-id"], crate::script::EXECUTION);
+            assert!(fact["time"].as_u64().unwrap() >= START_MS);
+            assert!(mizzen_model::facts::templates().count() > 10);
+        }
+    }
+    let error = named(&facts(&asked[2]), "error");
+    assert_eq!(error[0]["code"], "BUSY");
+    assert_eq!(
+        (&error[0]["transient"], &error[0]["retries-left"]),
+        (&json!(true), &json!(1))
+    );
+    let after = facts(&asked[3]);
+    let evidence: Vec<(Value, Value)> = named(&after, "evidence")
+        .into_iter()
+        .map(|slots| (slots["pointer"].clone(), slots["text"].clone()))
+        .collect();
+    assert_eq!(
+        evidence,
+        [
+            (json!("/a~1b/0"), json!("x")),
+            (json!("/a~1b/1/~0"), json!("y")),
+            (json!("/artifacts/0/name"), json!("f")),
+            (json!("/model"), json!("m")),
+        ]
+    );
+    assert_eq!(named(&after, "tokens-used")[0]["total"], 7);
+    assert_eq!(named(&after, "cost")[0]["amount"], 0.5);
+    assert_eq!(named(&after, "artifact")[0]["bytes"], 9);
+    assert_eq!(named(&after, "step")[0]["attempt"], 2);
+    let end = facts(&asked[4]);
+    assert_eq!(named(&end, "transition")[0]["to"], "completed");
+    assert_eq!(named(&end, "run")[0]["status"], "completed");
+}
+
+#[test]
+fn more_texts_than_can_be_judged_are_not_let_through() {
+    let many: Vec<Value> = (0..3_000).map(|n| json!(format!("text {n}"))).collect();
+    let case = Case::new(
+        "many".to_owned(),
+        json!({
+            "input": {}, "gates": [], "steps": [{"action": "work"}], "calls": {"0": [{"ok": many}]},
+            "packs": [{"id": "p", "says": {}}], "expect": {},
+        }),
+    );
+    let asked = questions(&case);
+    let refused = asked.iter().find_map(|question| question.facts.as_ref().err());
+    assert!(refused.unwrap().contains("more than 2000 texts"));
+}

@@ -1,0 +1,273 @@
+//! The packs of a run: which ones, to the byte, and asking them.
+
+use super::perform::Ended;
+use crate::governance;
+use crate::host::Host;
+use crate::metrics::Family;
+use crate::toolbox::{InstalledPack, Loaded};
+use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::plan::{MountedPack, ToolFacts};
+use mizzen_engine::run::{Event, PackAnswer, PackQuestion, Shown};
+use mizzen_model::execution::PackEvaluation;
+use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
+use mizzen_model::pack::Moment;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Match operations that one evaluation may spend.
+const BUDGET: u64 = 1_000_000;
+
+/// A mounted pack as it is recorded when a run begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PackPin {
+    id: String,
+    version: String,
+    digest: String,
+    mode: PackMode,
+    origin: PackOrigin,
+    moments: Vec<String>,
+}
+
+impl PackPin {
+    pub(super) fn mounted(&self) -> MountedPack {
+        MountedPack {
+            id: self.id.clone(),
+            version: self.version.clone(),
+            digest: self.digest.clone(),
+            mode: self.mode,
+            origin: self.origin,
+            moments: self
+                .moments
+                .iter()
+                .filter_map(|moment| Moment::parse(moment))
+                .collect(),
+        }
+    }
+}
+
+/// The packs of a run, ready to be asked: one for each mount of its plan, or why it cannot be.
+#[derive(Debug, Default)]
+pub(crate) struct PackSet {
+    packs: Vec<Result<Arc<InstalledPack>, String>>,
+}
+
+impl PackSet {
+    /// Finds what governs a run, in load order. A pack that is mounted twice is asked once, as strictly as any mount says.
+    pub(super) fn find(loaded: &Loaded, mounts: &[(PackOrigin, PackMount)]) -> (Vec<PackPin>, Self) {
+        let mut pins: Vec<PackPin> = Vec::new();
+        let mut set = Self::default();
+        for (origin, mount) in mounts {
+            let found = governance::find(loaded, "/governance", mount);
+            let (version, digest, moments) = match &found {
+                Ok(pack) => (
+                    pack.version().to_string(),
+                    pack.digest().to_string(),
+                    pack.descriptor().moments().to_vec(),
+                ),
+                // It is asked at the first moment, and does not answer.
+                Err(_) => (
+                    mount.version.clone().unwrap_or_default(),
+                    String::new(),
+                    vec![Moment::BeforeRun],
+                ),
+            };
+            let same =
+                |pin: &&mut PackPin| pin.id == mount.id && pin.version == version && pin.digest == digest;
+            if let Some(pin) = pins.iter_mut().find(same) {
+                if mount.mode() == PackMode::Mandatory {
+                    pin.mode = PackMode::Mandatory;
+                }
+                continue;
+            }
+            pins.push(PackPin {
+                id: mount.id.clone(),
+                version,
+                digest,
+                mode: mount.mode(),
+                origin: *origin,
+                moments: moments.iter().map(|moment| moment.as_str().to_owned()).collect(),
+            });
+            set.packs.push(found.map_err(|problem| problem.message));
+        }
+        (pins, set)
+    }
+
+    /// The packs that a run was begun with, as far as they are still loaded.
+    pub(super) fn again(loaded: &Loaded, mounted: &[MountedPack]) -> Self {
+        let packs = mounted.iter().map(|mount| {
+            loaded.pack_at(&mount.digest, &mount.id).ok_or_else(|| {
+                format!(
+                    "pack {:?} {} ({}) was mounted when the run began and is not loaded any more: install it again",
+                    mount.id, mount.version, mount.digest
+                )
+            })
+        });
+        Self {
+            packs: packs.collect(),
+        }
+    }
+}
+
+/// What packs are told about a call.
+pub(super) fn about(call: &super::resolve::StepCall) -> ToolFacts {
+    ToolFacts {
+        tool: call.pin.tool.clone(),
+        version: call.pin.version.clone(),
+        plugin: call.pin.plugin.clone(),
+        side_effects: call.pin.side_effects.clone(),
+    }
+}
+
+/// Asks the packs, one after the other: a later one sees the facts that earlier ones share.
+pub(super) async fn ask(
+    host: Arc<Host>,
+    packs: Arc<PackSet>,
+    question: PackQuestion,
+    left: Duration,
+) -> Ended {
+    let deadline = Instant::now().checked_add(left);
+    let mut facts = question.facts;
+    let mut answers = Vec::with_capacity(question.mounts.len());
+    for mount in question.mounts {
+        let answer = match (packs.packs.get(mount), &facts) {
+            (Some(Ok(pack)), Ok(known)) => {
+                let started = Instant::now();
+                let verdict = pack.evaluate(known, BUDGET, deadline).await;
+                let outcome = verdict
+                    .as_ref()
+                    .map_or_else(|failure| failure.name(), |_| "verdict");
+                host.metrics.count(Family::PackEvaluations, &[pack.id(), outcome]);
+                let seconds = started.elapsed().as_secs_f64();
+                host.metrics.observe(Family::PackSeconds, &[pack.id()], seconds);
+                verdict.map_err(|failure| failure.to_string())
+            }
+            (Some(Err(problem)), _) | (_, Err(problem)) => Err(problem.clone()),
+            (None, _) => Err("it is not in the plan".to_owned()),
+        };
+        let (decisions, failure) = match answer {
+            Ok(verdict) => {
+                if let (false, Ok(known)) = (verdict.shared.is_empty(), &facts) {
+                    facts = Ok(with_shared(known, &verdict.shared));
+                }
+                (verdict.decisions, None)
+            }
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        answers.push(PackAnswer {
+            mount,
+            decisions,
+            failure,
+        });
+    }
+    let event = Event::PacksAnswered {
+        question: question.question,
+        answers,
+        shown: Shown::Whole,
+    };
+    (event, Map::new())
+}
+
+fn with_shared(known: &str, shared: &[Value]) -> Arc<str> {
+    let mut all = known.strip_suffix(']').unwrap_or(known).to_owned();
+    for fact in shared {
+        if all.len() > 1 {
+            all.push(',');
+        }
+        all.push_str(&fact.to_string());
+    }
+    all.push(']');
+    all.into()
+}
+
+/// Which question an event answers, and who was asked.
+pub(super) fn asked(event: &Event) -> Option<(u32, Vec<usize>)> {
+    match event {
+        Event::PacksAnswered {
+            question, answers, ..
+        } => Some((*question, answers.iter().map(|answer| answer.mount).collect())),
+        _ => None,
+    }
+}
+
+/// The journal's entry of what packs said: `said` is what the run has recorded of it, redacted and with its effect.
+pub(super) fn body(
+    question: u32,
+    asked: &[usize],
+    mounted: &[MountedPack],
+    said: &[PackEvaluation],
+) -> Map<String, Value> {
+    let place = |said: &PackEvaluation| {
+        mounted.iter().position(|pack| {
+            pack.id == said.pack_id && pack.version == said.version && pack.digest == said.digest
+        })
+    };
+    let packs: Vec<Value> = said
+        .iter()
+        .map(|said| {
+            let mut value = json!(said);
+            if let (Some(members), Some(place)) = (value.as_object_mut(), place(said)) {
+                members.insert("mount".to_owned(), place.into());
+            }
+            value
+        })
+        .collect();
+    let mut body = Map::new();
+    body.insert("kind".to_owned(), "packs_answered".into());
+    body.insert("question".to_owned(), question.into());
+    body.insert("asked".to_owned(), json!(asked));
+    body.insert("packs".to_owned(), packs.into());
+    body
+}
+
+/// Reads such an entry.
+pub(super) fn parse(value: &Value) -> Option<Event> {
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    let asked = value.get("asked")?.as_array()?;
+    let mut answers: Vec<PackAnswer> = asked
+        .iter()
+        .map(|mount| {
+            Some(PackAnswer {
+                mount: number(mount)?,
+                decisions: Vec::new(),
+                failure: None,
+            })
+        })
+        .collect::<Option<_>>()?;
+    for said in value.get("packs")?.as_array()? {
+        let mount = number(said.get("mount")?)?;
+        let text = |name: &str| Some(said.get(name)?.as_str()?.to_owned());
+        let Some(answer) = answers.iter_mut().find(|answer| answer.mount == mount) else {
+            // It was asked and did not answer, which follows from that alone.
+            continue;
+        };
+        match text("rule") {
+            None => answer.failure = Some(text("reason")?),
+            Some(rule) => {
+                let draft = DecisionDraft {
+                    action: text("action")?,
+                    severity: severity(&text("severity")?)?,
+                    rule,
+                    reason: text("reason")?,
+                    details: said
+                        .get("details")
+                        .map_or_else(|| "{}".to_owned(), Value::to_string),
+                    facts: "[]".to_owned(),
+                };
+                answer.decisions.push(Decision::check(draft).ok()?);
+            }
+        }
+    }
+    Some(Event::PacksAnswered {
+        question: u32::try_from(value.get("question")?.as_u64()?).ok()?,
+        answers,
+        shown: Shown::Kept,
+    })
+}
+
+fn severity(text: &str) -> Option<Severity> {
+    [Severity::Info, Severity::Warning, Severity::Violation]
+        .into_iter()
+        .find(|severity| severity.as_str() == text)
+}
