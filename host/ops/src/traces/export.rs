@@ -16,7 +16,7 @@ const BATCH: usize = 512;
 /// How long a collector may take for a batch.
 const TIME: Duration = Duration::from_secs(10);
 /// How long it may take for a health check.
-const PROBE_TIME: Duration = Duration::from_secs(2);
+const PROBE_TIME: Duration = Duration::from_secs(5);
 /// Times that a batch is tried again; meanwhile the queue fills, and what does not fit is dropped.
 const RETRIES: u32 = 3;
 /// Where an endpoint without a path takes traces.
