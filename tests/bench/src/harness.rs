@@ -37,6 +37,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode> {
+    // As the server starts, so that its events cost here what they cost there.
+    tracing_subscriber::fmt()
+        .with_env_filter("warn,mizzen=error")
+        .with_writer(std::io::stderr)
+        .init();
     let names: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
     let Some(options) = Options::read(std::env::args().skip(1), &names)? else {
         return Ok(ExitCode::SUCCESS);

@@ -1,6 +1,6 @@
 //! How fast Mizzen is: every number beside its reference, measured in the same run on the same machine.
 //!
-//! `cargo bench -p mizzen-bench` runs every subject and prints one table; `-- chain` runs the subjects and rows that hold the
+//! `cargo bench -p mizzen-bench` runs every subject and prints one table; `-- chain` runs the subjects that begin with the
 //! word, `--quick` runs everything once with small sizes (a test does that), `--long` takes larger sizes. The table is also written
 //! as Markdown and JSON below `target/bench`.
 //!

@@ -29,7 +29,7 @@ impl Scale {
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) scale: Scale,
-    /// Only subjects whose name holds one of these.
+    /// Only subjects whose name begins with one of these.
     pub(crate) filters: Vec<String>,
     /// Builds and downloads what the measurements need, and measures nothing.
     pub(crate) prepare: bool,
@@ -44,7 +44,7 @@ Measures Mizzen beside its references and prints one table.
 
 Usage: cargo bench -p mizzen-bench -- [SUBJECT…] [--quick | --long] [--prepare] [--output DIR]
 
-  SUBJECT    only subjects whose name holds this word; --list names them all
+  SUBJECT    only subjects whose name begins so; --list names them all
   --quick    everything once with small sizes; the numbers mean nothing
   --long     larger sizes: a million rows, a million calls
   --prepare  builds and downloads what the measurements need, and measures nothing
@@ -92,9 +92,9 @@ impl Options {
                 }
                 flag if flag.starts_with('-') => bail!("unknown argument {flag}; --help lists them"),
                 word => {
-                    if !subjects.iter().any(|subject| subject.contains(word)) {
+                    if !subjects.iter().any(|subject| subject.starts_with(word)) {
                         bail!(
-                            "no subject holds the word {word:?}; there are: {}",
+                            "no subject begins with {word:?}; there are: {}",
                             subjects.join(", ")
                         );
                     }
@@ -106,6 +106,6 @@ impl Options {
     }
 
     pub(crate) fn wants(&self, subject: &str) -> bool {
-        self.filters.is_empty() || self.filters.iter().any(|word| subject.contains(word.as_str()))
+        self.filters.is_empty() || self.filters.iter().any(|word| subject.starts_with(word.as_str()))
     }
 }

@@ -58,21 +58,18 @@ pub(crate) fn rival(role: &str, arguments: &[&str], log: &Path) -> Result<Listen
     Listening::start(command.arg("--role").arg(role).args(arguments), log)
 }
 
-/// The real binary, built like this program. In quick mode only when it is there: a test does not build it.
+/// The real binary, built like this program. Where no optimised one is wanted, only when it is there: a test does not build it.
 pub(crate) fn mizzen(bench: &Bench) -> Result<Option<PathBuf>> {
     let folder = bench.places.profile().context("this program has no folder")?;
     let binary = folder.join("mizzen");
-    if bench.scale == Scale::Quick {
+    if bench.scale == Scale::Quick || !folder.ends_with("release") {
         return Ok(binary.is_file().then_some(binary));
     }
     let mut cargo = Command::new("cargo");
     cargo
-        .args(["build", "--package", "mizzen-cli", "--target-dir"])
+        .args(["build", "--release", "--package", "mizzen-cli", "--target-dir"])
         .arg(&bench.places.target)
         .current_dir(&bench.places.root);
-    if folder.ends_with("release") {
-        cargo.arg("--release");
-    }
     finish(&mut cargo)?;
     Ok(Some(binary))
 }

@@ -42,6 +42,15 @@ pub(crate) fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
+/// A folder for a database that the disk does not slow down; on the disk where there is no memory to be had.
+pub(crate) fn database_in_memory(bench: &Bench) -> Result<tempfile::TempDir> {
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = tempfile::Builder::new()
+        .prefix("mizzen-bench-")
+        .tempdir_in(memory);
+    folder.or_else(|_| bench.places.scratch())
+}
+
 /// Builds and downloads what the measurements need. What cannot be had is said by the rows that miss it.
 pub(crate) fn prepare(bench: &Bench) -> Result<()> {
     crate::echo::package(bench)?;

@@ -9,7 +9,7 @@ use crate::row::{Row, Target, Unit, Value};
 use crate::samples::Samples;
 use crate::served::rival_output;
 use crate::site::{Site, input, request};
-use crate::subjects::runtime;
+use crate::subjects::{database_in_memory, runtime};
 use anyhow::{Context, Result, ensure};
 use mizzen_isolation::{build, rebuilt};
 use mizzen_model::execution::ExecutionStatus;
@@ -155,15 +155,9 @@ async fn appended(raw: &Database, many: usize, time: Duration) -> Result<f64> {
 /// The whole host on memory instead of a disk: what a step costs beside the disk, the guest included.
 fn without_disk(bench: &Bench) -> Result<Row> {
     let what = "step of a run without the disk, guest included";
-    let memory = Path::new("/dev/shm");
-    if !memory.is_dir() {
-        return Ok(Row::skipped(what, "no /dev/shm to keep a database in memory"));
-    }
     const LONG: usize = 10;
     let runtime = runtime()?;
-    let data = tempfile::Builder::new()
-        .prefix("mizzen-bench-")
-        .tempdir_in(memory)?;
+    let data = database_in_memory(bench)?;
     let site = Site::new(bench, &[package(bench)?])?;
     let local = runtime.block_on(Local::open(bench, &site, &data.path().join("data")))?;
     let council = runtime.block_on(local.furnish("bench", TOOL, LONG))?;
