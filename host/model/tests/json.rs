@@ -1,7 +1,7 @@
 //! The JSON module against what Python's reader and writer do, and against hostile input.
 
 use mizzen_model::fingerprint::{Fingerprint, FingerprintType, canonical_text};
-use mizzen_model::json::{Json, Limits, ParseCode, View, parse, parse_bytes};
+use mizzen_model::json::{Json, Limits, ParseCode, View, parse, parse_bytes, serde_to_canonical};
 use proptest::prelude::*;
 
 fn code(text: &str) -> Option<ParseCode> {
@@ -244,6 +244,12 @@ proptest! {
             (Err(_), Err(_)) => {}
             (ours, theirs) => prop_assert!(text.contains(|c: char| c.is_ascii_digit()), "{:?}: {:?} {:?}", text, ours, theirs),
         }
+    }
+
+    #[test]
+    fn a_serde_value_has_the_canonical_bytes_of_ours(value in any_json()) {
+        let theirs = value.to_serde().unwrap();
+        prop_assert_eq!(serde_to_canonical(&theirs), Json::from_serde(&theirs).to_canonical());
     }
 
     #[test]

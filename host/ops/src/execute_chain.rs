@@ -65,7 +65,7 @@ impl Host {
         let council = request.council_id.uuid();
         let record = self
             .store
-            .council(council)
+            .kept_council(council)
             .await?
             .ok_or(Refusal::CouncilNotFound(council))?;
         let planned = self.plan(&record.document, request.chain_id)?;
@@ -123,7 +123,7 @@ impl Host {
         if self.runs.is_full() {
             return Err(Fault::Unavailable("too many executions are open".to_owned()).into());
         }
-        let id = ExecutionId::from(self.new_id()?);
+        let id = ExecutionId::from(self.new_run_id()?);
         let Begun { mut driver, run } = begin(self, id, planned, input, caller.actor());
         driver.trace_below(caller.trace());
         let audit = self.audit(caller, "execute_chain", id.to_string());

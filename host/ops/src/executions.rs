@@ -61,9 +61,8 @@ impl Host {
             if let Some(result) = &record.result {
                 return parse(result);
             }
-            // Open, and nobody answers: its driver waits for the store, or is about to be replaced. The journal knows. It may
-            // grow while it is read; then this is tried again.
-            if let Ok(result) = self.recall(&record).await {
+            // Open, and nobody answers: its driver waits for the store, or is about to be replaced. The journal knows.
+            if let Ok(Some(result)) = self.recall(id).await {
                 return Ok(result);
             }
         }

@@ -181,6 +181,11 @@ impl Host {
         self.random().map(entropy::uuid)
     }
 
+    /// An id for an execution; later ones are greater.
+    pub(crate) fn new_run_id(&self) -> Result<Uuid, Fault> {
+        Ok(entropy::uuid_at(self.now_ms(), self.random()?))
+    }
+
     /// An id for a request: `req-` and a UUID.
     pub fn new_request_id(&self) -> String {
         // A request without randomness still needs a name in the logs.

@@ -159,7 +159,7 @@ impl Family {
 /// The counters and histograms of one host.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    series: Mutex<BTreeMap<Family, BTreeMap<Vec<String>, Series>>>,
+    series: [Mutex<BTreeMap<String, Series>>; Family::ALL.len()],
 }
 
 #[derive(Debug, Default, Clone)]
@@ -189,28 +189,26 @@ impl Metrics {
     }
 
     fn with(&self, family: Family, labels: &[&str], change: impl FnOnce(&mut Series)) {
-        let mut all = self.series.lock().unwrap_or_else(PoisonError::into_inner);
-        let series = all.entry(family).or_default();
-        let key: Vec<String> = labels
-            .iter()
-            .map(|label| label.chars().take(LABEL_CHARS).collect())
-            .collect();
-        if !series.contains_key(&key) && series.len() >= SERIES {
-            change(
-                series
-                    .entry(labels.iter().map(|_| "other".to_owned()).collect())
-                    .or_default(),
-            );
-        } else {
+        let Some(series) = self.series.get(family as usize) else {
+            return;
+        };
+        let key = key(labels);
+        let mut series = series.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = series.get_mut(&key) {
+            change(series);
+        } else if series.len() < SERIES {
             change(series.entry(key).or_default());
+        } else {
+            let other: Vec<&str> = labels.iter().map(|_| "other").collect();
+            change(series.entry(self::key(&other)).or_default());
         }
     }
 
     /// Everything, in the Prometheus text format.
     pub fn render(&self) -> String {
-        let all = self.series.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut text = String::new();
-        for family in Family::ALL {
+        for (family, series) in Family::ALL.into_iter().zip(&self.series) {
+            let series = series.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let description = family.describe();
             let shape = if description.shape == Shape::Counter {
                 "counter"
@@ -220,15 +218,36 @@ impl Metrics {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {} {}", description.name, description.help);
             let _ = writeln!(text, "# TYPE {} {shape}", description.name);
-            for (values, series) in all.get(&family).into_iter().flatten() {
-                render_series(&mut text, &description, values, series);
+            for (key, series) in &series {
+                let values: Vec<&str> = key.split(SEPARATOR).collect();
+                render_series(&mut text, &description, &values, series);
             }
         }
         text
     }
 }
 
-fn render_series(text: &mut String, description: &Description, values: &[String], series: &Series) {
+/// Stands between the values of a key; where a value has it, it is left out.
+const SEPARATOR: char = '\u{1f}';
+
+/// The values of the labels in one text: one allocation for what is looked up several times a call.
+fn key(labels: &[&str]) -> String {
+    let mut key = String::with_capacity(labels.iter().map(|label| label.len().saturating_add(1)).sum());
+    for (place, label) in labels.iter().enumerate() {
+        if place > 0 {
+            key.push(SEPARATOR);
+        }
+        key.extend(
+            label
+                .chars()
+                .filter(|letter| *letter != SEPARATOR)
+                .take(LABEL_CHARS),
+        );
+    }
+    key
+}
+
+fn render_series(text: &mut String, description: &Description, values: &[&str], series: &Series) {
     let labels: Vec<String> = description
         .labels
         .iter()
@@ -262,6 +281,13 @@ fn escape(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_family_has_its_own_place() {
+        for (place, family) in Family::ALL.into_iter().enumerate() {
+            assert_eq!(family as usize, place);
+        }
+    }
 
     #[test]
     fn counters_and_histograms_are_written_as_prometheus_reads_them() {

@@ -26,8 +26,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
 pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
-    let mut paths: Vec<(&'static str, Vec<Route>)> = Vec::new();
-    for route in routes {
+    let mut paths: Vec<(&'static str, Vec<Arc<Route>>)> = Vec::new();
+    for route in routes.into_iter().map(Arc::new) {
         match paths.iter_mut().find(|(path, _)| *path == route.path) {
             Some((_, methods)) => methods.push(route),
             None => paths.push((route.path, vec![route])),
@@ -44,7 +44,7 @@ pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
     router.fallback(move |request: Request| answer(Arc::clone(&app), Arc::clone(&nowhere), request))
 }
 
-async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Response {
+async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) -> Response {
     let started = Instant::now();
     let request_id = app.host.new_request_id();
     let method = request.method().clone();
@@ -104,7 +104,7 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Route>>, request: Request) -> Re
 
 /// What is known about a request by the time it is logged.
 struct Trace {
-    route: Option<Route>,
+    route: Option<Arc<Route>>,
     actor: String,
     context: Option<SpanContext>,
 }
@@ -121,7 +121,7 @@ fn begin_span(app: &App, request: &Request) -> Option<Span> {
 
 async fn serve(
     app: &Arc<App>,
-    methods: &[Route],
+    methods: &[Arc<Route>],
     request: Request,
     request_id: &str,
     trace: &mut Trace,
@@ -147,7 +147,7 @@ async fn serve(
     let Some(route) = methods.iter().find(|route| route.method == wanted) else {
         return Err(method_not_allowed(methods));
     };
-    trace.route = Some(route.clone());
+    trace.route = Some(Arc::clone(route));
     let caller = authorise(app, route, &parts, request_id)
         .await?
         .traced(trace.context);
@@ -221,7 +221,7 @@ fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
     Ok(())
 }
 
-fn allowed(methods: &[Route]) -> String {
+fn allowed(methods: &[Arc<Route>]) -> String {
     let mut names: Vec<&str> = methods.iter().map(|route| route.method.as_str()).collect();
     if names.contains(&"GET") {
         names.push("HEAD");
@@ -229,7 +229,7 @@ fn allowed(methods: &[Route]) -> String {
     names.join(", ")
 }
 
-fn method_not_allowed(methods: &[Route]) -> Problem {
+fn method_not_allowed(methods: &[Arc<Route>]) -> Problem {
     let allow = allowed(methods);
     let mut problem = Problem::new(Code::MethodNotAllowed, format!("this route takes {allow}"))
         .with("allow", allow.split(", ").map(str::to_owned).collect::<Vec<_>>());
@@ -383,7 +383,7 @@ fn allow_origin(app: &App, origin: Option<HeaderValue>, response: &mut Response)
     }
 }
 
-fn preflight(app: &App, methods: &[Route], parts: &Parts) -> Option<Reply> {
+fn preflight(app: &App, methods: &[Arc<Route>], parts: &Parts) -> Option<Reply> {
     if !is_allowed_origin(app, parts.headers.get(header::ORIGIN)) {
         return None;
     }

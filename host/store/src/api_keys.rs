@@ -64,7 +64,7 @@ impl Store {
 
     /// A key by id; whoever asks compares the digests.
     pub async fn api_key(&self, id: String) -> Result<Option<ApiKey>, StoreError> {
-        self.read(move |connection| {
+        self.look(move |connection| {
             connection
                 .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
                 .query_row([id], record)
@@ -75,7 +75,7 @@ impl Store {
 
     /// Whether a key was ever made, working or not.
     pub async fn has_any_api_key(&self) -> Result<bool, StoreError> {
-        self.read(|connection| {
+        self.look(|connection| {
             connection
                 .prepare_cached("SELECT 1 FROM api_keys LIMIT 1")?
                 .exists([])

@@ -7,6 +7,8 @@ use crate::idempotency::{self, Idempotency, IdempotencyMismatch, Written};
 use crate::sprites::id as id_column;
 use crate::store::Store;
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// A council to be stored, new or changed.
@@ -68,6 +70,19 @@ pub enum CouncilRefused {
     Mismatch(#[from] IdempotencyMismatch),
 }
 
+/// Councils that are kept; all are dropped when there would be more.
+const KEPT: usize = 256;
+
+/// Councils as they were last read. Never trusted without a look at the revision in the database.
+#[derive(Debug, Default)]
+pub(crate) struct KeptCouncils(Mutex<HashMap<Uuid, Arc<CouncilRecord>>>);
+
+impl KeptCouncils {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<CouncilRecord>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Store {
     /// Stores a new council.
     pub async fn create_council(
@@ -113,6 +128,35 @@ impl Store {
                 .optional()
         })
         .await
+    }
+
+    /// A council by id, for those who ask again and again: only its revision is read while it does not change.
+    pub async fn kept_council(&self, id: Uuid) -> Result<Option<Arc<CouncilRecord>>, StoreError> {
+        let revision: Option<u64> = self
+            .look(move |connection| {
+                connection
+                    .prepare_cached("SELECT revision FROM councils WHERE id = ?1")?
+                    .query_row([id.to_string()], |row| row.get(0))
+                    .optional()
+            })
+            .await?;
+        let kept = self.kept_councils();
+        let Some(revision) = revision else {
+            kept.lock().remove(&id);
+            return Ok(None);
+        };
+        if let Some(record) = kept.lock().get(&id).filter(|kept| kept.revision == revision) {
+            return Ok(Some(Arc::clone(record)));
+        }
+        let Some(record) = self.council(id).await?.map(Arc::new) else {
+            return Ok(None);
+        };
+        let mut kept = kept.lock();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(id, Arc::clone(&record));
+        Ok(Some(record))
     }
 
     /// The id of the council that has a domain.

@@ -30,6 +30,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "deliveries",
         sql: include_str!("../migrations/0003_deliveries.sql"),
     },
+    Migration {
+        number: 4,
+        name: "run totals",
+        sql: include_str!("../migrations/0004_run_totals.sql"),
+    },
 ];
 
 /// The number of the newest migration that this build knows.

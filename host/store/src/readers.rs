@@ -68,6 +68,23 @@ impl Readers {
             .map_err(|error| StoreError::Fault(format!("a read did not finish: {error}")))?
     }
 
+    /// Runs `work` at once, on the caller's own thread, if a connection is free. For what one look into an index answers: there the
+    /// hop to another thread would cost several times the work. WAL readers do not wait for the writer.
+    pub(crate) async fn run_here<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let Ok(_permit) = self.permits.try_acquire() else {
+            return self.run(work).await;
+        };
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = idle().pop().ok_or(StoreError::Closed)?;
+        let answer = work(&connection).map_err(|error| StoreError::from(&error));
+        idle().push(connection);
+        answer
+    }
+
     pub(crate) fn close(&self) {
         self.permits.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();

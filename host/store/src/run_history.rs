@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::error::StoreError;
 use crate::runs::{COLUMNS, RunRecord, record};
 use crate::store::Store;
-use rusqlite::ToSql;
+use rusqlite::{Connection, ToSql};
 use uuid::Uuid;
 
 /// Which runs. What is not said does not matter.
@@ -36,11 +36,14 @@ pub enum RunPlace {
 pub struct RunPage {
     /// The runs, newest first.
     pub runs: Vec<RunRecord>,
-    /// How many there are, on all pages.
+    /// How many there are, on all pages. Exact, except with a time in the filter: then no more than [`TOTAL_CAP`] are counted.
     pub total: u64,
     /// Where the next page begins; none on the last one.
     pub next: Option<Cursor>,
 }
+
+/// Runs that are counted for a total when the filter has a time in it; every other total is kept, not counted.
+pub const TOTAL_CAP: u64 = 10_000;
 
 /// Results on one page, in bytes; a page that would be larger is cut, and has a next one.
 const PAGE_BYTES: usize = 16 << 20;
@@ -54,14 +57,10 @@ impl Store {
         limit: usize,
     ) -> Result<RunPage, StoreError> {
         self.read(move |connection| {
+            // One snapshot: the total and the page speak of the same moment.
+            let connection = connection.unchecked_transaction()?;
             let (clause, mut values) = filter.clause();
-            let total: u64 = {
-                let sql = format!("SELECT count(*) FROM runs WHERE {clause}");
-                let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-                connection
-                    .prepare_cached(&sql)?
-                    .query_row(values.as_slice(), |row| row.get(0))?
-            };
+            let total = filter.total(&connection)?;
             let fetch = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
             let mut sql = format!("SELECT {COLUMNS} FROM runs WHERE {clause}");
             let mut offset = 0_i64;
@@ -108,6 +107,48 @@ impl Store {
 }
 
 impl RunFilter {
+    fn total(&self, connection: &Connection) -> rusqlite::Result<u64> {
+        let (clause, values) = self.clause();
+        let count = |sql: &str, values: &[Box<dyn ToSql>]| -> rusqlite::Result<u64> {
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            connection
+                .prepare_cached(sql)?
+                .query_row(values.as_slice(), |row| row.get(0))
+        };
+        if self.since.is_some() || self.until.is_some() {
+            return count(
+                &format!("SELECT count(*) FROM (SELECT 1 FROM runs WHERE {clause} LIMIT {TOTAL_CAP})"),
+                &values,
+            );
+        }
+        // Named, because the planner would rather walk all runs of a chain than the few that are open.
+        let open = count(
+            &format!("SELECT count(*) FROM runs INDEXED BY runs_open WHERE open = 1 AND {clause}"),
+            &values,
+        )?;
+        let mut parts = vec!["chain_id = ?"];
+        let mut values: Vec<Box<dyn ToSql>> =
+            vec![Box::new(self.chain.map(|id| id.to_string()).unwrap_or_default())];
+        if self.chain.is_none() || self.council.is_some() {
+            parts.push("council_id = ?");
+            values.push(Box::new(
+                self.council.map(|id| id.to_string()).unwrap_or_default(),
+            ));
+        }
+        if let Some(status) = &self.status {
+            parts.push("status = ?");
+            values.push(Box::new(status.clone()));
+        }
+        let ended = count(
+            &format!(
+                "SELECT coalesce(sum(ended), 0) FROM run_totals WHERE {}",
+                parts.join(" AND ")
+            ),
+            &values,
+        )?;
+        Ok(open.saturating_add(ended))
+    }
+
     fn clause(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut parts = vec!["1"];
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();

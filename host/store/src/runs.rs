@@ -88,6 +88,15 @@ pub struct RunRecord {
     pub seal: Option<String>,
 }
 
+/// A run that has not ended, with its whole journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRun {
+    /// The run.
+    pub record: RunRecord,
+    /// Its journal.
+    pub events: Vec<RunEvent>,
+}
+
 /// Why a write of a run was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunRefused {
@@ -107,35 +116,8 @@ impl Store {
         idempotency: Option<Idempotency>,
         audit: AuditEntry,
     ) -> Result<Written, WriteError<RunRefused>> {
-        self.write(move |connection| {
-            let answer = run.id.to_string();
-            if let before @ Written::Before(_) =
-                idempotency::claim(connection, idempotency.as_ref(), &answer)?
-            {
-                return Ok(before);
-            }
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO run_definitions (hash, document) VALUES (?1, ?2)")?
-                .execute(params![run.definition_hash, run.definition])?;
-            connection
-                .prepare_cached(
-                    "INSERT INTO runs (id, council_id, chain_id, status, open, started_at, sort_at, definition, next_seq, head)
-                     VALUES (?1, ?2, ?3, ?4, 1, ?5, ?5, ?6, 1, zeroblob(32))",
-                )?
-                .execute(params![
-                    answer,
-                    run.council_id.to_string(),
-                    run.chain_id.to_string(),
-                    run.step.status,
-                    run.started_at,
-                    run.definition_hash,
-                ])?;
-            let row = connection.last_insert_rowid();
-            append(connection, row, &answer, 1, &run.step)?;
-            audit::append(connection, &audit)?;
-            Ok(Written::Now)
-        })
-        .await
+        self.write(move |connection| start(connection, &run, idempotency.as_ref(), &audit))
+            .await
     }
 
     /// Takes a run one transition further. `next_seq` is where its writer believes that the journal ends.
@@ -147,13 +129,7 @@ impl Store {
         audit: Option<AuditEntry>,
     ) -> Result<(), WriteError<RunRefused>> {
         self.write(move |connection| {
-            let id = id.to_string();
-            let row: Option<i64> = connection
-                .prepare_cached("SELECT seq FROM runs WHERE id = ?1 AND next_seq = ?2 AND open = 1")?
-                .query_row(params![id, next_seq], |row| row.get(0))
-                .optional()?;
-            let row = row.ok_or(Stop::Refused(RunRefused::Superseded))?;
-            append(connection, row, &id, next_seq, &step)?;
+            append(connection, id, next_seq, &step)?;
             if let Some(audit) = &audit {
                 audit::append(connection, audit)?;
             }
@@ -195,11 +171,7 @@ impl Store {
             let mut rows = statement.query(params![id.to_string(), after, limit])?;
             let (mut events, mut bytes) = (Vec::new(), 0_usize);
             while let Some(row) = rows.next()? {
-                let event = RunEvent {
-                    seq: row.get(0)?,
-                    bytes: row.get(1)?,
-                    hash: row.get(2)?,
-                };
+                let event = event(row)?;
                 bytes = bytes.saturating_add(event.bytes.len());
                 events.push(event);
                 if bytes > PIECE_BYTES {
@@ -207,6 +179,43 @@ impl Store {
                 }
             }
             Ok(events)
+        })
+        .await
+    }
+
+    /// Several runs with their whole journals, in the order asked for: of as many as fit into a few megabytes, and at least of the
+    /// first. None where the run is not open any more. All are of one moment, after the call.
+    pub async fn open_journals(&self, ids: Vec<Uuid>) -> Result<Vec<Option<OpenRun>>, StoreError> {
+        self.read(move |connection| {
+            let connection = connection.unchecked_transaction()?;
+            let mut run = connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1 AND open = 1"))?;
+            let mut entries = connection
+                .prepare_cached("SELECT seq, bytes, hash FROM run_events WHERE run = ?1 ORDER BY seq")?;
+            let (mut runs, mut bytes) = (Vec::with_capacity(ids.len()), 0_usize);
+            for id in ids {
+                let found = run
+                    .query_row([id.to_string()], |row| {
+                        Ok((record(row)?, row.get::<_, i64>("seq")?))
+                    })
+                    .optional()?;
+                let Some((record, seq)) = found else {
+                    runs.push(None);
+                    continue;
+                };
+                let mut events = Vec::new();
+                let mut rows = entries.query([seq])?;
+                while let Some(row) = rows.next()? {
+                    let event = event(row)?;
+                    bytes = bytes.saturating_add(event.bytes.len());
+                    events.push(event);
+                }
+                runs.push(Some(OpenRun { record, events }));
+                if bytes > PIECE_BYTES {
+                    break;
+                }
+            }
+            Ok(runs)
         })
         .await
     }
@@ -221,6 +230,14 @@ impl Store {
         })
         .await
     }
+}
+
+fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunEvent> {
+    Ok(RunEvent {
+        seq: row.get(0)?,
+        bytes: row.get(1)?,
+        hash: row.get(2)?,
+    })
 }
 
 /// How much of a journal is read at once.
@@ -246,33 +263,130 @@ pub(crate) fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRecord> {
     })
 }
 
-fn append(
-    connection: &Connection,
-    row: i64,
-    id: &str,
+/// Where a run stands after a transition, so that its row is written once for all of it.
+struct Standing<'a> {
+    status: &'a str,
     next_seq: u64,
-    step: &RunStep,
-) -> Result<(), Stop<RunRefused>> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO run_events (run, seq, bytes, hash) VALUES (?1, ?2, ?3, ?4)")?;
-    let (mut next, mut head) = (next_seq, [0; 32]);
-    for event in &step.events {
-        if event.seq != next {
-            return Err(Stop::Refused(RunRefused::Superseded));
+    head: [u8; 32],
+    sealed: Option<&'a Sealed>,
+}
+
+impl<'a> Standing<'a> {
+    /// None without an event, or when the events do not follow each other.
+    fn after(next_seq: u64, step: &'a RunStep) -> Option<Standing<'a>> {
+        let (mut next, mut head) = (next_seq, None);
+        for event in &step.events {
+            if event.seq != next {
+                return None;
+            }
+            (next, head) = (next.saturating_add(1), Some(event.hash));
         }
-        insert.execute(params![row, event.seq, event.bytes, event.hash])?;
-        (next, head) = (next.saturating_add(1), event.hash);
+        Some(Standing {
+            status: &step.status,
+            next_seq: next,
+            head: head?,
+            sealed: step.sealed.as_ref(),
+        })
+    }
+}
+
+/// Begins a run.
+fn start(
+    connection: &Connection,
+    run: &NewRun,
+    idempotency: Option<&Idempotency>,
+    audit: &AuditEntry,
+) -> Result<Written, Stop<RunRefused>> {
+    let id = run.id.to_string();
+    if let before @ Written::Before(_) = idempotency::claim(connection, idempotency, &id)? {
+        return Ok(before);
     }
     connection
-        .prepare_cached("UPDATE runs SET status = ?2, next_seq = ?3, head = ?4 WHERE seq = ?1")?
-        .execute(params![row, step.status, next, head])?;
-    if let Some(sealed) = &step.sealed {
-        connection
+        .prepare_cached("INSERT OR IGNORE INTO run_definitions (hash, document) VALUES (?1, ?2)")?
+        .execute(params![run.definition_hash, run.definition])?;
+    let standing = Standing::after(1, &run.step).ok_or(Stop::Refused(RunRefused::Superseded))?;
+    let sealed = standing.sealed;
+    let completed_at = sealed.map(|sealed| sealed.completed_at);
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (id, council_id, chain_id, status, open, started_at, completed_at, sort_at, definition, next_seq,
+                               head, result, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            id,
+            run.council_id.to_string(),
+            run.chain_id.to_string(),
+            standing.status,
+            sealed.is_none(),
+            run.started_at,
+            completed_at,
+            completed_at.unwrap_or(run.started_at),
+            run.definition_hash,
+            standing.next_seq,
+            standing.head,
+            sealed.map(|sealed| &sealed.result),
+            sealed.and_then(|sealed| sealed.seal.as_ref()),
+        ])?;
+    put_events(connection, connection.last_insert_rowid(), &id, &run.step)?;
+    audit::append(connection, audit)?;
+    Ok(Written::Now)
+}
+
+/// Takes a run further, if its journal still ends where its writer believes.
+fn append(connection: &Connection, id: Uuid, next_seq: u64, step: &RunStep) -> Result<(), Stop<RunRefused>> {
+    let id = id.to_string();
+    let standing = Standing::after(next_seq, step).ok_or(Stop::Refused(RunRefused::Superseded))?;
+    let Standing {
+        status,
+        next_seq: next,
+        head,
+        sealed,
+    } = standing;
+    let moved = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let row = match sealed {
+        Some(sealed) => connection
             .prepare_cached(
-                "UPDATE runs SET open = 0, completed_at = ?2, sort_at = ?2, result = ?3, seal = ?4 WHERE seq = ?1",
+                "UPDATE runs SET status = ?3, next_seq = ?4, head = ?5, open = 0, completed_at = ?6, sort_at = ?6, result = ?7,
+                                 seal = ?8
+                 WHERE id = ?1 AND next_seq = ?2 AND open = 1 RETURNING seq",
             )?
-            .execute(params![row, sealed.completed_at, sealed.result, sealed.seal])?;
-    }
-    outbox::put(connection, id, &step.deliveries)?;
+            .query_row(
+                params![id, next_seq, status, next, head, sealed.completed_at, sealed.result, sealed.seal],
+                moved,
+            )
+            .optional()?,
+        None => {
+            // Most transitions leave the status as it is, and with it every index of the table.
+            let same = connection
+                .prepare_cached(
+                    "UPDATE runs SET next_seq = ?4, head = ?5
+                     WHERE id = ?1 AND next_seq = ?2 AND open = 1 AND status = ?3 RETURNING seq",
+                )?
+                .query_row(params![id, next_seq, status, next, head], moved)
+                .optional()?;
+            match same {
+                Some(row) => Some(row),
+                None => connection
+                    .prepare_cached(
+                        "UPDATE runs SET status = ?3, next_seq = ?4, head = ?5
+                         WHERE id = ?1 AND next_seq = ?2 AND open = 1 RETURNING seq",
+                    )?
+                    .query_row(params![id, next_seq, status, next, head], moved)
+                    .optional()?,
+            }
+        }
+    };
+    let row = row.ok_or(Stop::Refused(RunRefused::Superseded))?;
+    put_events(connection, row, &id, step)?;
     Ok(())
+}
+
+fn put_events(connection: &Connection, row: i64, id: &str, step: &RunStep) -> rusqlite::Result<()> {
+    let mut insert = connection
+        .prepare_cached("INSERT INTO run_events (run, seq, bytes, hash) VALUES (?1, ?2, ?3, ?4)")?;
+    for event in &step.events {
+        insert.execute(params![row, event.seq, event.bytes, event.hash])?;
+    }
+    outbox::put(connection, id, &step.deliveries)
 }

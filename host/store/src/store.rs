@@ -1,5 +1,6 @@
 //! The handle that everything else holds.
 
+use crate::councils::KeptCouncils;
 use crate::error::{Never, Stop, StoreError, WriteError};
 use crate::folder;
 use crate::memory::Memory;
@@ -22,6 +23,7 @@ struct Inner {
     writer: Writer,
     readers: Readers,
     stats: Arc<Stats>,
+    councils: KeptCouncils,
 }
 
 impl Store {
@@ -32,6 +34,7 @@ impl Store {
                 writer,
                 readers,
                 stats,
+                councils: KeptCouncils::default(),
             }),
         }
     }
@@ -55,6 +58,19 @@ impl Store {
 
     pub(crate) fn memory(&self) -> Option<&Memory> {
         self.inner.writer.memory()
+    }
+
+    /// A read that one look into an index answers; see [`Readers::run_here`].
+    pub(crate) async fn look<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    {
+        self.inner.readers.run_here(work).await
+    }
+
+    pub(crate) fn kept_councils(&self) -> &KeptCouncils {
+        &self.inner.councils
     }
 
     /// The database file.

@@ -100,6 +100,28 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
             real.unwrap_or(0)
         ));
     }
+    // Both ways: a sum that is wrong or left over, and runs that no sum knows.
+    let mut totals = connection.prepare(
+        "SELECT k.chain_id, k.status, k.ended, coalesce(c.ended, 0) FROM run_totals AS k LEFT JOIN (
+            SELECT chain_id, council_id, status, count(*) AS ended FROM runs WHERE open = 0 GROUP BY 1, 2, 3
+            UNION ALL SELECT '', council_id, status, count(*) FROM runs WHERE open = 0 GROUP BY 2, 3
+            UNION ALL SELECT '', '', status, count(*) FROM runs WHERE open = 0 GROUP BY 3
+         ) AS c USING (chain_id, council_id, status) WHERE k.ended <> coalesce(c.ended, 0)
+         UNION ALL SELECT DISTINCT r.chain_id, r.status, 0, 1 FROM runs AS r WHERE r.open = 0 AND NOT EXISTS (
+            SELECT 1 FROM run_totals AS k WHERE k.chain_id = r.chain_id AND k.council_id = r.council_id AND k.status = r.status)",
+    )?;
+    let rows = totals.query_map([], |row| {
+        let (chain, status): (String, String) = (row.get(0)?, row.get(1)?);
+        let (kept, real): (i64, i64) = (row.get(2)?, row.get(3)?);
+        Ok((chain, status, kept, real))
+    })?;
+    for row in rows.take(PROBLEMS) {
+        let (chain, status, kept, real) = row?;
+        let what = if chain.is_empty() { "all chains" } else { &chain };
+        problems.push(format!(
+            "history says that {kept} runs of {what} are {status}, but there are {real}"
+        ));
+    }
     if let Some(seq) = audit::first_broken(connection)? {
         problems.push(format!(
             "the audit log was changed: entry {seq} does not follow from the ones before it"

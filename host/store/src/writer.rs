@@ -257,7 +257,7 @@ impl Thread {
 
     /// Runs every job and commits. A fault is everybody's; refusals stay with their job.
     fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> Option<StoreError> {
-        if let Err(error) = self.connection.execute_batch("BEGIN IMMEDIATE") {
+        if let Err(error) = self.say("BEGIN IMMEDIATE") {
             return Some(self.before_commit(&error));
         }
         for job in batch.iter_mut() {
@@ -265,7 +265,7 @@ impl Thread {
                 return Some(self.before_commit(&error));
             }
         }
-        match self.connection.execute_batch("COMMIT") {
+        match self.say("COMMIT") {
             Ok(()) => None,
             Err(error) if self.is_full(&error) => Some(self.before_commit(&error)),
             Err(error) => Some(self.poison(&error)),
@@ -273,17 +273,22 @@ impl Thread {
     }
 
     fn one(&self, job: &mut dyn Job) -> rusqlite::Result<()> {
-        self.connection.execute_batch("SAVEPOINT job")?;
+        self.say("SAVEPOINT job")?;
         match job.work(&self.connection) {
             Done::Keep => {}
-            Done::Undo => self.connection.execute_batch("ROLLBACK TO job")?,
+            Done::Undo => self.say("ROLLBACK TO job")?,
             Done::Failed(error) if severity(&error) == Severity::Statement => {
                 tracing::error!(%error, "a write failed in the database");
-                self.connection.execute_batch("ROLLBACK TO job")?;
+                self.say("ROLLBACK TO job")?;
             }
             Done::Failed(error) => return Err(error),
         }
-        self.connection.execute_batch("RELEASE job")
+        self.say("RELEASE job")
+    }
+
+    /// A statement about transactions. They are the most frequent ones, so they are not parsed again.
+    fn say(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(|_| ())
     }
 
     fn is_full(&self, error: &rusqlite::Error) -> bool {

@@ -1,7 +1,8 @@
 //! To and from `serde_json::Value`, for the crates that speak it.
 
-use super::{Builder, Event, Integer, Json, Order, Walk};
+use super::{Builder, Event, Form, Integer, Json, Order, Walk, python_float, write_string};
 use serde_json::{Map, Number, Value};
+use std::fmt::Write as _;
 
 /// A value is nested deeper than the other side can hold without risking its stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +96,68 @@ impl Json {
     }
 }
 
+/// The canonical text of a `serde_json::Value`: the same bytes as [`Json::from_serde`] and [`Json::to_canonical`] give, without
+/// the copy in between. Journals are written with it.
+pub fn serde_to_canonical(value: &Value) -> String {
+    enum Step<'v> {
+        Value(&'v Value),
+        Member(&'v str, &'v Value),
+        Comma,
+        Text(&'static str),
+    }
+    let mut out = String::with_capacity(256);
+    let mut steps = vec![Step::Value(value)];
+    while let Some(step) = steps.pop() {
+        let value = match step {
+            Step::Comma => {
+                out.push(',');
+                continue;
+            }
+            Step::Text(text) => {
+                out.push_str(text);
+                continue;
+            }
+            Step::Member(key, value) => {
+                write_string(key, Form::Canonical, &mut out);
+                out.push(':');
+                value
+            }
+            Step::Value(value) => value,
+        };
+        match value {
+            Value::Null => out.push_str("null"),
+            Value::Bool(true) => out.push_str("true"),
+            Value::Bool(false) => out.push_str("false"),
+            Value::String(text) => write_string(text, Form::Canonical, &mut out),
+            Value::Number(number) => write_number(number, &mut out),
+            Value::Array(items) => {
+                out.push('[');
+                steps.push(Step::Text("]"));
+                for (place, item) in items.iter().enumerate().rev() {
+                    steps.push(Step::Value(item));
+                    if place > 0 {
+                        steps.push(Step::Comma);
+                    }
+                }
+            }
+            Value::Object(members) => {
+                out.push('{');
+                steps.push(Step::Text("}"));
+                let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
+                // Bytes of UTF-8 sort as code points do.
+                sorted.sort_unstable_by_key(|(key, _)| *key);
+                for (place, (key, value)) in sorted.into_iter().enumerate().rev() {
+                    steps.push(Step::Member(key, value));
+                    if place > 0 {
+                        steps.push(Step::Comma);
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
 fn scalar_to_serde(scalar: &Json) -> Value {
     match scalar {
         Json::Bool(value) => Value::Bool(*value),
@@ -115,6 +178,17 @@ fn scalar_to_serde(scalar: &Json) -> Value {
             }
         },
         Json::Null | Json::Array(_) | Json::Object(_) => Value::Null,
+    }
+}
+
+fn write_number(number: &Number, out: &mut String) {
+    match number_from_serde(number) {
+        Json::Int(integer) => {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{integer}");
+        }
+        Json::Float(value) => out.push_str(&python_float(value)),
+        _ => out.push_str("null"),
     }
 }
 

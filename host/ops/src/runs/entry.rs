@@ -8,7 +8,7 @@ use mizzen_engine::run::{CallFailure, Event, Transient};
 use mizzen_model::execution::{Approval, ChainExecutionResult, StepStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
-use mizzen_model::json::Json;
+use mizzen_model::json::serde_to_canonical;
 use mizzen_store::RunEvent;
 use serde_json::{Map, Value, json};
 
@@ -65,7 +65,7 @@ impl Journal {
         body.insert("execution_id".to_owned(), self.id.to_string().into());
         body.insert("seq".to_owned(), seq.into());
         body.insert("at".to_owned(), at_ms.into());
-        let bytes = Json::from_serde(&Value::Object(body)).to_canonical();
+        let bytes = serde_to_canonical(&Value::Object(body));
         self.head = self.head.next(&bytes);
         self.next_seq = seq.saturating_add(1);
         RunEvent {

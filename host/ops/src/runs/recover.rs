@@ -2,18 +2,24 @@
 
 use super::drive::{Driver, Past, RunPlan};
 use super::entry::{self, Journal, What};
+use super::packs::PackPin;
+use super::resolve::{Resolution, StepCall};
 use crate::error::{Fault, OpError};
 use crate::host::Host;
 use mizzen_engine::run::{Run, Start};
 use mizzen_model::execution::ChainExecutionResult;
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::journal::Link;
-use mizzen_store::{RunEvent, RunRecord};
+use mizzen_store::{OpenRun, RunEvent, RunRecord};
+use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Events that are read at once.
-const PIECE: usize = 1_000;
+/// Journals that are read at once.
+const PIECE: usize = 256;
+
+/// A run, and what its journal says of the time before.
+type MadeAgain = (Run<StepCall>, Past);
 
 /// What came of a look at the open runs.
 #[derive(Debug, Default)]
@@ -24,23 +30,39 @@ pub struct Recovered {
     pub stuck: Vec<(Uuid, String)>,
 }
 
+/// What a plan is made of, beside the definition and the chain: what was resolved, and the packs.
+type MadeOf = (Vec<Resolution>, Vec<PackPin>);
+
+/// Plans of one chain in one definition.
+type PlansOfChain = Vec<(MadeOf, Arc<RunPlan>)>;
+
+/// Plans of runs that are made again, by what they are made of: thousands of open runs share a few.
+#[derive(Default)]
+struct Plans {
+    definitions: HashMap<[u8; 32], Option<Arc<str>>>,
+    plans: HashMap<([u8; 32], ChainId), PlansOfChain>,
+}
+
 impl Host {
     /// Drives every open run that nobody drives. Called at start, and again and again: an error in between is not the last word.
     pub async fn resume_runs(self: &Arc<Self>) -> Result<Recovered, OpError> {
         let mut recovered = Recovered::default();
-        for record in self.store.open_runs().await? {
-            if self.runs.is_driven(record.id) {
-                continue;
+        // First who is driven, then what is open: a run that was not driven and is open afterwards has nobody. The other way round it
+        // might just have ended.
+        let open = self.store.open_runs().await?;
+        let left = open.into_iter().map(|record| record.id);
+        let left: Vec<Uuid> = left.filter(|id| !self.runs.is_driven(*id)).collect();
+        self.make_again(&left, |record, made| match made {
+            Ok((run, past)) => {
+                Driver::resumed(self, run, past).launch();
+                recovered.resumed += 1;
             }
-            let id = record.id;
-            match self.resume(record).await {
-                Ok(()) => recovered.resumed += 1,
-                Err(error) => {
-                    tracing::error!(execution = %id, %error, "an open run cannot be resumed");
-                    recovered.stuck.push((id, error.to_string()));
-                }
+            Err(error) => {
+                tracing::error!(execution = %record.id, %error, "an open run cannot be resumed");
+                recovered.stuck.push((record.id, error.to_string()));
             }
-        }
+        })
+        .await?;
         self.runs.set_stuck(recovered.stuck.len());
         Ok(recovered)
     }
@@ -48,8 +70,10 @@ impl Host {
     /// Says of every open run how it would go on, without driving it; for `mizzen doctor`.
     pub async fn examine_runs(&self) -> Result<Vec<(Uuid, Result<String, String>)>, OpError> {
         let mut examined = Vec::new();
-        for record in self.store.open_runs().await? {
-            let state = match self.made_again(&record).await {
+        let open = self.store.open_runs().await?;
+        let open: Vec<Uuid> = open.into_iter().map(|record| record.id).collect();
+        self.make_again(&open, |record, made| {
+            let state = match made {
                 Ok((run, _)) => Ok(match run.wake_at_ms() {
                     None => "waits for a person".to_owned(),
                     Some(_) if run.pending().is_empty() => "waits for a timer".to_owned(),
@@ -58,44 +82,74 @@ impl Host {
                 Err(error) => Err(error.to_string()),
             };
             examined.push((record.id, state));
-        }
+        })
+        .await?;
         Ok(examined)
     }
 
-    /// How far an open run has come, as its journal tells.
-    pub(crate) async fn recall(&self, record: &RunRecord) -> Result<ChainExecutionResult, OpError> {
-        Ok(self.made_again(record).await?.0.result().clone())
+    /// How far an open run has come, as its journal tells; none when it is not open any more.
+    pub(crate) async fn recall(&self, id: Uuid) -> Result<Option<ChainExecutionResult>, OpError> {
+        let mut recalled = None;
+        self.make_again(&[id], |_, made| {
+            recalled = Some(made.map(|(run, _)| run.result().clone()));
+        })
+        .await?;
+        recalled.transpose()
     }
 
-    async fn resume(self: &Arc<Self>, record: RunRecord) -> Result<(), OpError> {
-        let (run, past) = self.made_again(&record).await?;
-        Driver::resumed(self, run, past).launch();
+    /// Makes runs again from their journals, which are read many at a time. A run that cannot be made again does not stop the others;
+    /// one that has ended meanwhile is left out.
+    async fn make_again(
+        &self,
+        mut left: &[Uuid],
+        mut with: impl FnMut(&RunRecord, Result<MadeAgain, OpError>),
+    ) -> Result<(), OpError> {
+        let mut plans = Plans::default();
+        while !left.is_empty() {
+            let ids = left.iter().take(PIECE).copied().collect();
+            let open = self.store.open_journals(ids).await?;
+            left = left.get(open.len().max(1)..).unwrap_or_default();
+            for OpenRun { record, events } in open.into_iter().flatten() {
+                let made = match self.definition(record.definition_hash, &mut plans).await? {
+                    Some(definition) => self.replay(&record, &events, &definition, &mut plans),
+                    None => Err(Fault::Internal(format!(
+                        "the definition of run {} is gone or damaged",
+                        record.id
+                    ))
+                    .into()),
+                };
+                with(&record, made);
+            }
+        }
         Ok(())
     }
 
-    async fn made_again(&self, record: &RunRecord) -> Result<(Run<super::resolve::StepCall>, Past), OpError> {
-        let events = self.whole_journal(record.id).await?;
-        let definition = self
-            .store
-            .run_definition(record.definition_hash)
-            .await?
-            .filter(|text| *blake3::hash(text.as_bytes()).as_bytes() == record.definition_hash)
-            .ok_or_else(|| {
-                Fault::Internal(format!("the definition of run {} is gone or damaged", record.id))
-            })?;
-        self.replay(record, &events, &definition)
+    async fn definition(&self, hash: [u8; 32], plans: &mut Plans) -> Result<Option<Arc<str>>, OpError> {
+        if let Some(known) = plans.definitions.get(&hash) {
+            return Ok(known.clone());
+        }
+        let text = self.store.run_definition(hash).await?;
+        let sound = text.filter(|text| *blake3::hash(text.as_bytes()).as_bytes() == hash);
+        let sound: Option<Arc<str>> = sound.map(Into::into);
+        plans.definitions.insert(hash, sound.clone());
+        Ok(sound)
     }
 
-    async fn whole_journal(&self, id: Uuid) -> Result<Vec<RunEvent>, OpError> {
-        let mut events: Vec<RunEvent> = Vec::new();
-        loop {
-            let after = events.last().map_or(0, |event| event.seq);
-            let piece = self.store.run_events(id, after, PIECE).await?;
-            if piece.is_empty() {
-                return Ok(events);
-            }
-            events.extend(piece);
+    fn plan_of(
+        &self,
+        record: &RunRecord,
+        definition: &str,
+        of: MadeOf,
+        plans: &mut Plans,
+    ) -> Result<Arc<RunPlan>, OpError> {
+        let chain = ChainId::from(record.chain_id);
+        let made = plans.plans.entry((record.definition_hash, chain)).or_default();
+        if let Some((_, plan)) = made.iter().find(|(from, _)| *from == of) {
+            return Ok(Arc::clone(plan));
         }
+        let plan = Arc::new(self.plan_again(definition, chain, &of.0, &of.1)?);
+        made.push((of, Arc::clone(&plan)));
+        Ok(plan)
     }
 
     fn replay(
@@ -103,7 +157,8 @@ impl Host {
         record: &RunRecord,
         events: &[RunEvent],
         definition: &str,
-    ) -> Result<(Run<super::resolve::StepCall>, Past), OpError> {
+        plans: &mut Plans,
+    ) -> Result<MadeAgain, OpError> {
         let damaged = |what: &str| Fault::Internal(format!("the journal of run {} {what}", record.id));
         let id = ExecutionId::from(record.id);
         let mut link = Link::first(id);
@@ -121,10 +176,10 @@ impl Host {
         let What::Started(started) = first.what else {
             return Err(damaged("does not begin with the start").into());
         };
-        let chain = ChainId::from(record.chain_id);
-        let plan: RunPlan = self.plan_again(definition, chain, &started.resolutions, &started.packs)?;
+        let of = (started.resolutions, started.packs);
+        let plan = self.plan_of(record, definition, of, plans)?;
         let (mut run, _) = Run::start(
-            Arc::new(plan),
+            plan,
             Start {
                 execution_id: id,
                 input: started.input,
@@ -156,7 +211,7 @@ impl Host {
 #[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::super::drive::{Begun, begin};
-    use super::super::resolve::{Found, Pin, Planned, Resolution};
+    use super::super::resolve::{Found, Pin, Planned};
     use super::*;
     use crate::caller::Caller;
     use mizzen_model::execution::ExecutionStatus;

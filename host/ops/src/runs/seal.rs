@@ -3,7 +3,7 @@
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::ChainExecutionResult;
 use mizzen_model::journal::Link;
-use mizzen_model::json::Json;
+use mizzen_model::json::serde_to_canonical;
 use serde_json::json;
 
 /// What a seal is signed for.
@@ -13,34 +13,45 @@ pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
 const HOOK_DOMAIN: &str = "mizzen/hook/v1";
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 /// The key that the host signs ended runs with.
 #[derive(Debug)]
-pub struct HostKey(SecretKey);
+pub struct HostKey {
+    secret: SecretKey,
+    /// Written under every seal, so it is put into words once.
+    public: String,
+}
 
 impl HostKey {
     /// Signs with this key.
     pub fn new(key: SecretKey) -> Self {
-        Self(key)
+        Self {
+            public: key.public().to_string(),
+            secret: key,
+        }
     }
 
     /// The public half, as `mizzen audit verify --key` takes it.
     pub fn public(&self) -> String {
-        self.0.public().to_string()
+        self.public.clone()
     }
 
     /// The signature under a hook's body, as 128 hexadecimal digits.
     pub(crate) fn sign_hook(&self, body: &str) -> String {
-        hex(&self.0.sign_for(HOOK_DOMAIN, body.as_bytes()))
+        hex(&self.secret.sign_for(HOOK_DOMAIN, body.as_bytes()))
     }
 
     /// A seal, JSON: what was signed, and the signature.
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
         let statement = sealed.statement();
-        let signature = hex(&self.0.sign_for(DOMAIN, statement.as_bytes()));
-        json!({"statement": statement, "signature": signature, "key": self.public()}).to_string()
+        let signature = hex(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
+        json!({"statement": statement, "signature": signature, "key": self.public}).to_string()
     }
 }
 
@@ -56,7 +67,7 @@ pub(super) struct Seal<'a> {
 impl Seal<'_> {
     fn statement(&self) -> String {
         let hash = blake3::hash(self.result_text.as_bytes());
-        Json::from_serde(&json!({
+        serde_to_canonical(&json!({
             "execution_id": self.result.execution_id.to_string(),
             "status": self.result.status.as_str(),
             "completed_at": self.result.completed_at,
@@ -65,6 +76,5 @@ impl Seal<'_> {
             "load_plan": self.load_plan,
             "result": format!("blake3:{}", hash.to_hex()),
         }))
-        .to_canonical()
     }
 }

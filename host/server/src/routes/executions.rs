@@ -169,7 +169,8 @@ pub fn routes() -> Vec<Route> {
             operation: "getChainHistory",
             tag: "chains",
             summary: "The executions of a chain",
-            description: "Newest first, by the time they ended (or began, while they are open).",
+            description: "Newest first, by the time they ended (or began, while they are open). `total` is exact; with `since` or `until` \
+                          no more than 10,000 are counted.",
             parameters: of_chain,
             success: page("ExecutionHistory"),
             errors: vec![Code::ChainNotFound],
@@ -199,7 +200,8 @@ pub fn routes() -> Vec<Route> {
         Route {
             operation: "listExecutions",
             summary: "List executions",
-            description: "Newest first, by the time they ended (or began, while they are open).",
+            description: "Newest first, by the time they ended (or began, while they are open). `total` is exact; with `since` or `until` \
+                          no more than 10,000 are counted.",
             parameters: all,
             success: page("ExecutionHistory"),
             ..base()

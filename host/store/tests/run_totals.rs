@@ -1,0 +1,180 @@
+//! Totals of history: kept, exact, and filled when an old database is opened; and the journals of open runs, many at a time.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use mizzen_store::{
+    AuditEntry, NewRun, Options, RunEvent, RunFilter, RunPlace, RunRefused, RunStep, Sealed, Store,
+    WriteError,
+};
+use std::path::Path;
+use uuid::Uuid;
+
+fn open(folder: &Path) -> Store {
+    Store::open(folder, &Options::default()).unwrap()
+}
+
+fn step(seq: u64, status: &str, ended: bool) -> RunStep {
+    RunStep {
+        events: vec![RunEvent {
+            seq,
+            bytes: format!("{{\"seq\":{seq}}}"),
+            hash: [u8::try_from(seq).unwrap(); 32],
+        }],
+        status: status.to_owned(),
+        sealed: ended.then(|| Sealed {
+            completed_at: 2_000,
+            result: "{}".into(),
+            seal: None,
+        }),
+        deliveries: Vec::new(),
+    }
+}
+
+fn new_run(id: u128, chain: u128, step: RunStep) -> NewRun {
+    NewRun {
+        id: Uuid::from_u128(id),
+        council_id: Uuid::from_u128(1),
+        chain_id: Uuid::from_u128(chain),
+        started_at: 1_000,
+        definition_hash: [7; 32],
+        definition: "{}".into(),
+        step,
+    }
+}
+
+fn audit() -> AuditEntry {
+    AuditEntry {
+        at: 1,
+        actor: "local".into(),
+        action: "execute_chain".into(),
+        subject: "x".into(),
+        outcome: "done".into(),
+        request_id: "req-1".into(),
+        detail: "{}".into(),
+    }
+}
+
+/// Six runs of two chains; half of them end in the write that begins them.
+async fn fill(store: &Store) {
+    for (id, chain, status, ended) in [
+        (1, 2, "completed", true),
+        (2, 2, "completed", true),
+        (3, 2, "vetoed", true),
+        (4, 2, "running", false),
+        (5, 3, "failed", true),
+        (6, 3, "awaiting_approval", false),
+    ] {
+        if id % 2 == 0 {
+            let run = new_run(id, chain, step(1, "running", false));
+            store.start_run(run, None, audit()).await.unwrap();
+            let id = Uuid::from_u128(id);
+            store
+                .append_run(id, 2, step(2, status, ended), None)
+                .await
+                .unwrap();
+        } else {
+            let run = new_run(id, chain, step(1, status, ended));
+            store.start_run(run, None, audit()).await.unwrap();
+        }
+    }
+}
+
+async fn check_totals(store: &Store) {
+    let expected = [
+        (None, None, None, 6),
+        (None, None, Some("completed"), 2),
+        (None, None, Some("running"), 1),
+        (Some(2), None, None, 4),
+        (Some(2), None, Some("vetoed"), 1),
+        (Some(3), None, Some("completed"), 0),
+        (Some(3), Some(1), None, 2),
+        (Some(3), Some(8), None, 0),
+        (None, Some(1), None, 6),
+        (None, Some(1), Some("failed"), 1),
+        (None, Some(8), None, 0),
+    ];
+    for (chain, council, status, total) in expected {
+        let filter = RunFilter {
+            chain: chain.map(Uuid::from_u128),
+            council: council.map(Uuid::from_u128),
+            status: status.map(str::to_owned),
+            ..RunFilter::default()
+        };
+        // With a time the runs are counted, without one the total is kept: both say the same.
+        let timed = RunFilter {
+            since: Some(0),
+            ..filter.clone()
+        };
+        for filter in [filter, timed] {
+            let page = store.list_runs(filter.clone(), RunPlace::Offset(0), 1);
+            assert_eq!(page.await.unwrap().total, total, "{filter:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    fill(&store).await;
+    check_totals(&store).await;
+    assert!(store.check().await.unwrap().problems.is_empty());
+    let path = store.path().to_path_buf();
+    store.close().await;
+    // A database from before the totals were kept.
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(
+        "DROP TRIGGER run_begun_and_ended; DROP TRIGGER run_ended; DROP TRIGGER run_forgotten; DROP TABLE run_totals;
+         DELETE FROM migrations WHERE number = 4;",
+    )
+    .unwrap();
+    drop(old);
+    let store = open(folder.path());
+    check_totals(&store).await;
+    store.close().await;
+    let tampered = rusqlite::Connection::open(&path).unwrap();
+    tampered
+        .execute_batch("UPDATE run_totals SET ended = 9 WHERE status = 'vetoed'")
+        .unwrap();
+    drop(tampered);
+    let problems = open(folder.path()).check().await.unwrap().problems;
+    assert_eq!(
+        problems.len(),
+        3,
+        "of the chain, of its council and of all: {problems:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_writer_that_is_behind_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    fill(&store).await;
+    let (running, ended) = (Uuid::from_u128(4), Uuid::from_u128(1));
+    for (id, next_seq, seq) in [(running, 2, 2), (running, 3, 4), (ended, 2, 2)] {
+        let refused = store
+            .append_run(id, next_seq, step(seq, "completed", true), None)
+            .await;
+        assert!(matches!(
+            refused,
+            Err(WriteError::Refused(RunRefused::Superseded))
+        ));
+    }
+    assert_eq!(store.run_events(running, 0, 10).await.unwrap().len(), 2);
+    assert_eq!(store.run(running).await.unwrap().unwrap().status, "running");
+    check_totals(&store).await;
+}
+
+#[tokio::test]
+async fn journals_of_open_runs_come_together_and_ended_ones_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    fill(&store).await;
+    let ids = [6, 1, 4, 99].map(Uuid::from_u128);
+    let found = store.open_journals(ids.to_vec()).await.unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|run| run.as_ref().map(|run| (run.record.id, run.events.len())))
+        .collect();
+    assert_eq!(found, [Some((ids[0], 2)), None, Some((ids[2], 2)), None]);
+}
