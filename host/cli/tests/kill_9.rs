@@ -140,7 +140,7 @@ fn kill_9_under_load_loses_no_execution_and_records_no_outcome_twice() {
         let runs = std::thread::scope(|scope| {
             let running = scope.spawn(|| run_until_dead(&address, &puppet, round, &count));
             while count.load(Ordering::SeqCst) < enough && !running.is_finished() {
-                std::thread::yield_now();
+                std::thread::sleep(std::time::Duration::from_millis(1));
             }
             server.kill();
             running.join().unwrap()
