@@ -9,6 +9,7 @@ mod history;
 mod ir;
 mod load;
 pub(crate) mod memory;
+mod packs;
 mod rules;
 pub(crate) mod runs;
 mod sandbox;
@@ -34,7 +35,7 @@ macro_rules! subjects {
 }
 
 subjects![
-    sandbox, extism, load, decisions, chain, runs, memory, history, fairness, growth, ir, rules
+    sandbox, extism, load, decisions, chain, runs, memory, history, fairness, growth, packs, ir, rules
 ];
 
 /// A runtime for the side that asks.

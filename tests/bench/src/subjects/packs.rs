@@ -1,0 +1,91 @@
+//! Four mounted packs around a step: what they add, on a database in memory so that the disk does not hide it.
+
+use crate::echo::{TOOL, package};
+use crate::harness::Bench;
+use crate::local::{Local, json};
+use crate::row::{Row, Target, Unit, Value};
+use crate::samples::{Rounds, versus};
+use crate::site::{Site, input, request};
+use crate::subjects::{database_in_memory, runtime};
+use anyhow::{Context, Result, ensure};
+use mizzen_builder::pack::{PackProject, RULE_ENGINE, RULES_SECTION};
+use mizzen_isolation::key;
+use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::json::Json;
+use mizzen_ops::{Executed, Wait};
+use mizzen_sandbox::configured_pack;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tokio::runtime::Runtime;
+
+const PACKS: [&str; 4] = ["budgets", "retries", "safety-pii", "audit"];
+const STEPS: u32 = 10;
+
+pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let what = "four packs around a step add";
+    let runtime = runtime()?;
+    let mut plugins = vec![package(bench)?];
+    let mut mounts = Vec::new();
+    for pack in PACKS {
+        let project = PackProject::open(&bench.places.root.join("plugins").join(pack))?;
+        mounts.push(serde_json::json!({"id": project.id()}));
+        plugins.push(build(&project, &bench.places.kept.join("packs"))?);
+    }
+    let site = Site::new(bench, &plugins)?;
+    let data = database_in_memory(bench)?;
+    let local = runtime.block_on(Local::open(bench, &site, &data.path().join("data")))?;
+    let bare = runtime.block_on(local.furnish("bare", TOOL, STEPS as usize))?;
+    let mount = |council: &mut serde_json::Value| {
+        if let Some(council) = council.as_object_mut() {
+            council.insert("governance".to_owned(), mounts.into());
+        }
+    };
+    let governed = runtime.block_on(local.furnish_changed("governed", TOOL, STEPS as usize, mount))?;
+    let (bare, governed) = (request(&bare, &input())?, request(&governed, &input())?);
+    let (bare, governed) = (json(&bare)?, json(&governed)?);
+    let rounds = Rounds {
+        rounds: bench.pick(1, 10, 20),
+        each: bench.pick(1, 20, 50),
+    };
+    let (with, without) = versus(
+        rounds,
+        &mut |count| steps(&runtime, &local, &governed, count),
+        &mut |count| steps(&runtime, &local, &bare, count),
+    )?;
+    runtime.block_on(local.close());
+    let added = Value::new(Unit::Nanoseconds, with.p50() - without.p50());
+    Ok(vec![
+        Row::new(
+            "step of a run with four packs, without the disk",
+            Value::time(&with),
+        )
+        .beside("without packs", Value::time(&without)),
+        Row::new(what, added).target(Target::AtMost(200e3)),
+    ])
+}
+
+/// The rule engine with the pack's rules, signed.
+fn build(project: &PackProject, folder: &Path) -> Result<PathBuf> {
+    let rules = (RULES_SECTION, project.rules().as_bytes());
+    let component = configured_pack(RULE_ENGINE, &project.configuration(), rules)?;
+    Ok(project.package(&component, &key(), Some(folder))?.path)
+}
+
+/// The time of a step in each of some runs.
+fn steps(runtime: &Runtime, local: &Local, document: &Json, count: usize) -> Result<crate::samples::Samples> {
+    let mut samples = crate::samples::Samples::default();
+    for _ in 0..count {
+        let began = Instant::now();
+        let executed = runtime.block_on(local.execute(document, Wait::ForEnd))?;
+        samples.push(began.elapsed() / STEPS);
+        let Executed::Ended(result) = executed else {
+            return None.context("a run waits for a person");
+        };
+        ensure!(
+            result.status == ExecutionStatus::Completed,
+            "a run ended as {:?}",
+            result.error
+        );
+    }
+    Ok(samples)
+}
