@@ -60,6 +60,15 @@ pub(crate) struct Source<'s> {
     name: &'s str,
     text: &'s str,
     lines: Vec<usize>,
+    /// How many characters begin before each block of bytes: a line can be as long as the text.
+    characters: Vec<usize>,
+}
+
+const BLOCK: usize = 4096;
+
+/// Continuation bytes of UTF-8 do not begin a character.
+fn count_characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }
 
 impl<'s> Source<'s> {
@@ -73,19 +82,35 @@ impl<'s> Source<'s> {
             name,
             text,
             lines: std::iter::once(0).chain(breaks).collect(),
+            characters: text
+                .as_bytes()
+                .chunks(BLOCK)
+                .scan(0, |sum, block| {
+                    let before = *sum;
+                    *sum += count_characters(block);
+                    Some(before)
+                })
+                .collect(),
         }
+    }
+
+    /// How many characters begin before this offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let block = (offset / BLOCK).min(self.characters.len().saturating_sub(1));
+        let counted = self.characters.get(block).copied().unwrap_or(0);
+        counted + count_characters(bytes.get(block * BLOCK..offset).unwrap_or_default())
     }
 
     /// Line and column in characters, both from 1.
     pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= offset).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        let before = self.text.as_bytes().get(start..offset).unwrap_or_default();
-        // Continuation bytes of UTF-8 do not begin a character.
-        (
-            line,
-            before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() + 1,
-        )
+        let column = self
+            .characters_before(offset)
+            .saturating_sub(self.characters_before(start));
+        (line, column + 1)
     }
 
     fn line(&self, number: usize) -> (usize, &'s str) {
@@ -211,5 +236,19 @@ mod tests {
             text.len() < 1_000 && text.contains("HERE") && text.contains("^^^^ add it"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn columns_are_counted_in_characters_across_blocks() {
+        let text = format!("é\n{}ü{}x", "é".repeat(3000), "a".repeat(5000));
+        let source = Source::new("f", &text);
+        for (offset, _) in text.char_indices() {
+            let line = if offset < 3 { 1 } else { 2 };
+            let start = if line == 1 { 0 } else { 3 };
+            let column = text[start..offset].chars().count() + 1;
+            assert_eq!(source.position(offset), (line, column));
+        }
+        assert_eq!(source.position(text.len()), (2, 8003));
+        assert_eq!(Source::new("f", "").position(0), (1, 1));
     }
 }

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     let arguments = verbs::Arguments::parse();
     match verbs::run(arguments) {
         Ok(code) => code,
+        Err(error) if output::nobody_reads(&error) => ExitCode::from(output::EXIT_BROKEN_PIPE),
         Err(error) => {
             output::error(&error);
             ExitCode::from(output::EXIT_REFUSED)

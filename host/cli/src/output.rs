@@ -59,16 +59,23 @@ pub(crate) fn load_failure(failure: &LoadFailure, audience: Audience) -> anyhow:
     Ok(ExitCode::from(EXIT_REFUSED))
 }
 
-/// `mizzen … | head` closes the pipe before everything is printed. `println!` makes a panic of that; the process ends instead, with
-/// the code that a shell gives to programs that the signal for it (SIGPIPE) ends.
+/// What a shell gives to programs that SIGPIPE ends.
+pub(crate) const EXIT_BROKEN_PIPE: u8 = 128 + 13;
+
+/// `mizzen … | head` closes the pipe before everything is printed. `println!` makes a panic of that; the process ends instead.
 pub(crate) fn end_quietly_when_nobody_reads() {
-    const EXIT_BROKEN_PIPE: i32 = 128 + 13;
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
         if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(EXIT_BROKEN_PIPE);
+            std::process::exit(i32::from(EXIT_BROKEN_PIPE));
         }
         usual(panic);
     }));
+}
+
+/// Whether a verb failed only because nobody reads what it writes. An error with a context is about something else.
+pub(crate) fn nobody_reads(error: &anyhow::Error) -> bool {
+    let broken = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().count() == 1 && error.downcast_ref().is_some_and(broken)
 }

@@ -95,6 +95,21 @@ fn a_line_that_is_no_sprite_is_named_and_the_others_are_answered() {
 }
 
 #[test]
+fn half_a_surrogate_pair_has_no_fingerprint() {
+    let line = r#"{"name":"s","sprite":{"a":"\ud800"}}"#;
+    let output = mizzen(&["sprite", "fingerprint", "--jsonl"], line);
+    let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(
+        (answer["fingerprint"].is_null(), output.status.code()),
+        (true, Some(1))
+    );
+    assert!(
+        answer["error"].as_str().unwrap().contains("surrogate"),
+        "{answer}"
+    );
+}
+
+#[test]
 fn a_whole_sprite_is_valid_and_its_mistakes_are_listed() {
     let sprite = vectors()[0]["sprite"].clone();
     let output = mizzen(&["sprite", "validate", "-"], &sprite.to_string());

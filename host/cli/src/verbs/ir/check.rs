@@ -1,7 +1,7 @@
 //! `mizzen ir check`
 
 use super::report::error_json;
-use crate::jsonl::{Row, answer_lines};
+use crate::jsonl::{Halves, Row, answer_lines};
 use crate::output;
 use mizzen_model::ir::{
     Inspection, Options, ValidationError, dumps, dumps_canonical, graph_hash, inspect, parse_failure,
@@ -29,11 +29,16 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut understood = true;
-        let read = answer_lines(std::io::stdin().lock(), std::io::stdout().lock(), |row| {
-            let answer = check_row(row);
-            understood &= answer.is_ok();
-            Json::Object(answer.unwrap_or_else(|answer| answer))
-        })?;
+        let read = answer_lines(
+            std::io::stdin().lock(),
+            std::io::stdout().lock(),
+            Halves::InTexts,
+            |row| {
+                let answer = check_row(row);
+                understood &= answer.is_ok();
+                Json::Object(answer.unwrap_or_else(|answer| answer))
+            },
+        )?;
         Ok(ExitCode::from(if read && understood {
             0
         } else {

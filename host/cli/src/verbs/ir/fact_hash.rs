@@ -2,7 +2,7 @@
 
 use super::report;
 use super::source::Reading;
-use crate::jsonl::{Row, answer_lines};
+use crate::jsonl::{Halves, Row, answer_lines};
 use crate::output;
 use mizzen_model::ir::{Inspection, fact_content_hash};
 use mizzen_model::json::{Json, Object};
@@ -64,20 +64,25 @@ impl FactHash {
 
 fn hash_lines() -> anyhow::Result<ExitCode> {
     let mut hashed = true;
-    answer_lines(std::io::stdin().lock(), std::io::stdout().lock(), |row| {
-        let mut answer = Object::new();
-        match hash_row(row) {
-            Ok(hash) => {
-                answer.insert("hash", hash.into());
+    answer_lines(
+        std::io::stdin().lock(),
+        std::io::stdout().lock(),
+        Halves::InTexts,
+        |row| {
+            let mut answer = Object::new();
+            match hash_row(row) {
+                Ok(hash) => {
+                    answer.insert("hash", hash.into());
+                }
+                Err(reason) => {
+                    hashed = false;
+                    answer.insert("hash", Json::Null);
+                    answer.insert("error", reason.into());
+                }
             }
-            Err(reason) => {
-                hashed = false;
-                answer.insert("hash", Json::Null);
-                answer.insert("error", reason.into());
-            }
-        }
-        Json::Object(answer)
-    })?;
+            Json::Object(answer)
+        },
+    )?;
     Ok(ExitCode::from(if hashed { 0 } else { output::EXIT_REFUSED }))
 }
 

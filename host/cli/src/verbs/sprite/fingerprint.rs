@@ -1,7 +1,7 @@
 //! `mizzen sprite fingerprint`.
 
 use crate::document_file as source;
-use crate::jsonl::{Row, answer_lines};
+use crate::jsonl::{Halves, Row, answer_lines};
 use crate::output;
 use anyhow::Context as _;
 use mizzen_model::fingerprint::{Fingerprint as Digest, FingerprintType};
@@ -68,22 +68,27 @@ impl Fingerprint {
     /// One line at a time, so that a file of any length needs the memory of its longest line.
     fn lines(&self) -> anyhow::Result<ExitCode> {
         let mut hashed = true;
-        answer_lines(source::open(&self.file)?, std::io::stdout().lock(), |row| {
-            let mut answer = Object::new();
-            let name = row.as_ref().ok().and_then(|row| row.get("name"));
-            answer.insert("name", name.cloned().unwrap_or(Json::Null));
-            match self.line(row) {
-                Ok(digest) => {
-                    answer.insert("fingerprint", digest.to_string().into());
+        answer_lines(
+            source::open(&self.file)?,
+            std::io::stdout().lock(),
+            Halves::Refused,
+            |row| {
+                let mut answer = Object::new();
+                let name = row.as_ref().ok().and_then(|row| row.get("name"));
+                answer.insert("name", name.cloned().unwrap_or(Json::Null));
+                match self.line(row) {
+                    Ok(digest) => {
+                        answer.insert("fingerprint", digest.to_string().into());
+                    }
+                    Err(reason) => {
+                        hashed = false;
+                        answer.insert("fingerprint", Json::Null);
+                        answer.insert("error", reason.into());
+                    }
                 }
-                Err(reason) => {
-                    hashed = false;
-                    answer.insert("fingerprint", Json::Null);
-                    answer.insert("error", reason.into());
-                }
-            }
-            Json::Object(answer)
-        })
+                Json::Object(answer)
+            },
+        )
         .with_context(|| format!("cannot read {}", self.file.display()))?;
         Ok(ExitCode::from(if hashed { 0 } else { output::EXIT_REFUSED }))
     }
