@@ -139,7 +139,10 @@ fn map(rounds: Rounds, size: usize) -> Result<Row> {
         output: None,
     };
     let samples = alone(rounds, &mut |count| {
-        timed(count, || Ok(drop(black_box(map.apply(scope, 1 << 20)?))))
+        timed(count, || {
+            black_box(map.apply(scope, 1 << 20)?);
+            Ok(())
+        })
     })?;
     Ok(Row::new(
         format!("input map with {size} entries applied"),
