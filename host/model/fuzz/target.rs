@@ -15,7 +15,7 @@ fn assert_within(text: &str, span: Option<Span>) {
 }
 
 /// What every reader is asked to survive, and what must hold when it accepts.
-pub fn target(bytes: &[u8]) {
+pub(crate) fn target(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         assert!(parse_bytes(bytes, Limits::default()).is_err());
         return;
