@@ -1,9 +1,11 @@
 //! An execution as a person reads it: one row for every rule, gate and step, in the order in which they count.
 
 use mizzen_model::execution::{
-    ChainExecutionResult, GateEvaluation, RuleEvaluation, StepExecution, StepStatus,
+    ChainExecutionResult, GateEvaluation, PackEvaluation, RuleEvaluation, StepExecution, StepStatus,
 };
 use mizzen_model::gate::GatePosition;
+use mizzen_model::governance::PackAction;
+use mizzen_model::pack::Moment;
 use mizzen_model::rule::RuleAction;
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -57,16 +59,26 @@ pub(crate) fn rows(result: &ChainExecutionResult, names: &Names) -> Vec<Row> {
             .filter(move |(_, it)| it.step == of && wanted.contains(&it.position))
             .map(|(at, it)| gate(at, it, names))
     };
+    let packs = |of: Option<u32>, wanted: &'static [Moment]| {
+        let packs = result.packs.iter().flatten().enumerate();
+        packs
+            .filter(move |(_, it)| it.step == of && wanted.contains(&it.moment))
+            .map(|(at, it)| pack(at, it))
+    };
+    rows.extend(packs(None, &[Moment::BeforeRun]));
     rows.extend(gates(None, &[GatePosition::Before]));
     for it in &result.steps {
         rows.extend(gates(Some(it.order), &[GatePosition::Before]));
+        rows.extend(packs(Some(it.order), &[Moment::BeforeStep]));
         rows.push(step(it, names));
+        rows.extend(packs(Some(it.order), &[Moment::AfterStep, Moment::OnError]));
         rows.extend(gates(
             Some(it.order),
             &[GatePosition::After, GatePosition::OnError],
         ));
     }
     rows.extend(gates(None, &[GatePosition::After, GatePosition::OnError]));
+    rows.extend(packs(None, &[Moment::AtEnd]));
     rows
 }
 
@@ -125,6 +137,30 @@ fn gate(at: usize, it: &GateEvaluation, names: &Names) -> Row {
         state: it.decision.to_string(),
         note: it.reason.clone(),
         tone: if vetoed { Tone::Bad } else { Tone::Good },
+    }
+}
+
+fn pack(at: usize, it: &PackEvaluation) -> Row {
+    let stops = matches!(it.action, PackAction::Veto | PackAction::Escalate);
+    let moment = it.moment.as_str();
+    Row {
+        key: format!("pack {at}"),
+        kind: "pack",
+        what: match it.step {
+            Some(step) => format!("{}, {moment} {step}", it.pack_id),
+            None => format!("{}, {moment}", it.pack_id),
+        },
+        state: it.action.to_string(),
+        note: if it.applied {
+            it.reason.clone()
+        } else {
+            format!("(not done) {}", it.reason)
+        },
+        tone: match (it.applied, stops) {
+            (true, true) => Tone::Bad,
+            (true, false) if it.action != PackAction::Annotate => Tone::Good,
+            (_, _) => Tone::Idle,
+        },
     }
 }
 

@@ -78,6 +78,9 @@ fn the_demo_tells_the_whole_story_and_serves_it() {
         "veto         The reviewer is not sure enough",
         "TIMEOUT: the chain's timeout",
         "a person approves",
+        "pack  bosun.safety-pii, after-step 0",
+        "[redacted]",
+        "pack  bosun.audit, ",
         "5 of 5 executions",
         "one word changed: entry 2 was edited",
         "refused  input: ",
@@ -85,7 +88,7 @@ fn the_demo_tells_the_whole_story_and_serves_it() {
     ] {
         assert!(story.contains(told), "{told:?} is not told:\n{story}");
     }
-    assert_eq!(story.matches("\n  verified  ").count(), 5, "{story}");
+    assert_eq!(story.matches("\n  verified  ").count(), 6, "{story}");
 
     let walked = tempfile::tempdir().unwrap();
     let blocks = commands::run(&checkout().join("docs/api.md"), walked.path(), &[("URL", &url)]);
@@ -107,7 +110,7 @@ fn the_demo_tells_the_whole_story_and_serves_it() {
         "{story}\n{}",
         String::from_utf8_lossy(&again.stderr)
     );
-    assert_eq!(story.matches("  unchanged\n").count(), 3, "{story}");
+    assert_eq!(story.matches("  unchanged\n").count(), 7, "{story}");
     assert!(story.contains("8 of "), "{story}");
 }
 

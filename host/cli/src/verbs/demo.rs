@@ -24,7 +24,7 @@ use workshop::Workshop;
 
 Run it in a checkout of the repository. It builds and signs the first-party plugins with a development key, loads them
 through every check, runs the chains of examples/review-council (completed, vetoed before and after, timed out, escalated
-and approved), shows their history, verifies their journals, and shows what is refused. --serve then serves the same host
+and approved; and one with four governance packs), shows their history, verifies their journals, and shows what is refused. --serve then serves the same host
 over HTTP until Ctrl-C.")]
 pub(crate) struct Demo {
     /// Where the demo keeps its key, packages and database [default: .mizzen/demo in the checkout]
@@ -59,7 +59,7 @@ impl Demo {
         let data = workshop.data().to_owned();
         let home = Home::at(data.clone());
 
-        chapter(1, "Build and sign the first-party plugins");
+        chapter(1, "Build and sign the first-party plugins and packs");
         workshop.build_plugins()?;
         let config = data.join("mizzen.toml");
         std::fs::write(&config, CONFIG)?;
@@ -110,7 +110,13 @@ async fn story_of(workshop: &Workshop, local: &LocalHost) -> Result<()> {
         runs.push(council.play(local, scene, workshop).await?);
     }
 
-    chapter(9, "History, newest first");
+    chapter(9, story::GOVERNED.title);
+    let governed = story::Council::adopt(local, &workshop.governed_file()).await?;
+    let run = governed.play(local, &story::GOVERNED, workshop).await?;
+    records::check_redacted(&run)?;
+    runs.push(run);
+
+    chapter(10, "History, newest first");
     records::show_history(local, &council).await?;
 
     chapter(

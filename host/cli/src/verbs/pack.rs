@@ -8,6 +8,8 @@ mod new;
 mod run;
 mod test;
 
+pub(super) use build::build_rules;
+
 use crate::home::Home;
 use crate::output;
 use anyhow::Context as _;

@@ -39,7 +39,7 @@ pub(super) async fn bad_input(local: &LocalHost) -> Result<()> {
 /// A component that asks its host for more than its manifest says.
 pub(super) fn greedy_plugin(workshop: &Workshop, home: &Home) -> Result<()> {
     chapter(
-        12,
+        13,
         "A component that imports more than its manifest declares is refused before any of it runs",
     );
     let greedy = workshop.build("tests/guests/imports-undeclared", "refused")?;

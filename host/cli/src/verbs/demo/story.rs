@@ -1,5 +1,6 @@
 //! The council of the story, and what happens to it.
 
+use super::records::REASON;
 use super::workshop::{Workshop, short};
 use crate::account::{self, Layout, Names};
 use crate::council_file;
@@ -67,6 +68,16 @@ pub(super) const SCENES: &[Scene] = &[
         is_escalated: true,
     },
 ];
+
+/// A run with four packs mounted.
+pub(super) const GOVERNED: Scene = Scene {
+    title: "Four packs mounted together: an address is taken out of an answer, everything is written down",
+    chain: "propose",
+    input: "contact.json",
+    status: ExecutionStatus::Completed,
+    code: None,
+    is_escalated: false,
+};
 
 /// The council, as the host keeps it.
 pub(super) struct Council {
@@ -170,10 +181,10 @@ impl Council {
             let escalation = waiting.escalation.as_ref().context("nothing is asked")?;
             println!("  waits for a person: {}", account::shown(&escalation.reason));
             let answer = json!({
-                "decision": "approve", "reason": "approved in the demo", "escalation_id": escalation.escalation_id,
+                "decision": "approve", "reason": REASON, "escalation_id": escalation.escalation_id,
             });
             host.decide_execution(&caller, id, &document(&answer)?).await?;
-            println!("  a person approves: approved in the demo");
+            println!("  a person approves: {REASON}");
             let mut after = 0;
             while let Some(events) = host.next_events(id, after).await? {
                 after = events.last().map_or(after, |event| event.seq);

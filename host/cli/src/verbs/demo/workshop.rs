@@ -1,13 +1,23 @@
 //! Where the demo builds: the checkout, the development key, and the folder that everything goes into.
 
 use crate::home::Home;
+use crate::verbs::pack::build_rules;
 use anyhow::{Context, Result};
+use mizzen_builder::pack::PackProject;
 use mizzen_builder::{BuildRequest, BuiltPlugin, Progress, build_plugin};
 use mizzen_catalog::key::{DEV_KEY, KeyName, SecretKey};
 use std::path::{Path, PathBuf};
 
 /// The plugins of the story.
 const PLUGINS: &[&str] = &["plugins/text", "plugins/json", "plugins/delivery"];
+
+/// The governance packs of the story: rules, which need no compiler.
+const PACKS: &[&str] = &[
+    "plugins/safety-pii",
+    "plugins/budgets",
+    "plugins/retries",
+    "plugins/audit",
+];
 
 /// A checkout and a folder to build into.
 pub(super) struct Workshop {
@@ -37,6 +47,11 @@ impl Workshop {
         self.root.join("examples/review-council/council.json")
     }
 
+    /// The same sprites, with packs that look over their shoulders.
+    pub(super) fn governed_file(&self) -> PathBuf {
+        self.root.join("examples/review-council/governed.json")
+    }
+
     /// An input of the story.
     pub(super) fn input(&self, name: &str) -> Result<String> {
         let path = self.root.join("examples/review-council/inputs").join(name);
@@ -46,14 +61,15 @@ impl Workshop {
     /// Builds and signs the plugins of the story, and says what came of it.
     pub(super) fn build_plugins(&self) -> Result<()> {
         for plugin in PLUGINS {
-            let built = self.build(plugin, "plugins")?;
-            println!(
-                "  {:<16} {:>8} bytes  {}  {}",
-                format!("{} {}", built.manifest.name(), built.manifest.version()),
-                built.size,
-                short(&built.digest.to_string()),
-                if built.unchanged { "unchanged" } else { "signed" },
-            );
+            tell(&self.build(plugin, "plugins")?);
+        }
+        for pack in PACKS {
+            let project = PackProject::open(&self.root.join(pack))?;
+            tell(&build_rules(
+                &project,
+                &self.key,
+                Some(&self.data.join("plugins")),
+            )?);
         }
         Ok(())
     }
@@ -82,6 +98,16 @@ impl Workshop {
     fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.data.join("target"), PathBuf::from)
     }
+}
+
+fn tell(built: &BuiltPlugin) {
+    println!(
+        "  {:<16} {:>8} bytes  {}  {}",
+        format!("{} {}", built.manifest.name(), built.manifest.version()),
+        built.size,
+        short(&built.digest.to_string()),
+        if built.unchanged { "unchanged" } else { "signed" },
+    );
 }
 
 /// The checkout that this folder is in, or else the one that this binary was built from.

@@ -68,12 +68,21 @@ pub(super) fn build(
     if !json {
         eprintln!("embedding {} rules", project.ruleset()?.program().rules().count());
     }
+    Ok(Ok(build_rules(&project, key, output_folder)?))
+}
+
+/// Gives the rule engine a pack's rules, and signs what comes of it.
+pub(in crate::verbs) fn build_rules(
+    project: &PackProject,
+    key: &SecretKey,
+    output_folder: Option<&Path>,
+) -> Result<BuiltPlugin> {
     let component = configured_pack(
         RULE_ENGINE,
         &project.configuration(),
         (RULES_SECTION, project.rules().as_bytes()),
     )?;
-    Ok(Ok(project.package(&component, key, output_folder)?))
+    Ok(project.package(&component, key, output_folder)?)
 }
 
 /// The package of a folder, which is built first, or the file itself.
