@@ -141,3 +141,11 @@ fn mutated_documents_break_nothing() {
         );
     }
 }
+
+/// What longer runs found: a place that ended inside a character.
+#[test]
+fn places_never_end_inside_a_character() {
+    for text in ["{\"id\": \"a\\éb\"}", "éda: b\n"] {
+        target(text.as_bytes());
+    }
+}

@@ -79,9 +79,12 @@ fn parse_with(source: &str, limits: Limits, surrogates: Surrogates) -> Result<Ta
             entries: parser.entries,
             lossy: parser.lossy,
         }),
-        (_, Some(Fault { code, start, end })) => {
-            Err(failure(code, start.min(source.len()), end.min(source.len())))
-        }
+        // An escape ends after two bytes, which may be inside a character: a place is always one that can be underlined.
+        (_, Some(Fault { code, start, end })) => Err(failure(
+            code,
+            source.floor_char_boundary(start),
+            source.ceil_char_boundary(end),
+        )),
         // Whoever stops says why; a text nobody vouched for is refused all the same.
         (Err(Stop), None) => Err(failure(ParseCode::UnexpectedCharacter, 0, source.len())),
     }

@@ -228,10 +228,10 @@ impl<'t> Reader<'t> {
                 expected: Cow::Owned(format!("the required field `{key}`")),
                 actual: None,
                 hint: Cow::Owned(format!("add the required field `{key}`")),
-                // The opening bracket: a whole object underlined says nothing.
+                // The first character, in JSON the bracket: a whole object underlined says nothing.
                 span: Some(Span {
                     start: span.start,
-                    end: span.end.min(span.start + 1),
+                    end: span.start + object.source_text().chars().next().map_or(0, char::len_utf8),
                 }),
             });
         }
