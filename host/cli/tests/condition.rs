@@ -46,6 +46,7 @@ fn an_answer_is_printed_and_exits_zero() {
         "false\n",
         "",
     );
+    check(&["-1 < 0"], "{}", 0, "true\n", "");
     check(
         &["--json", "size(input) == 0"],
         r#"{"input": {}}"#,

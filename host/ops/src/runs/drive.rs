@@ -6,14 +6,14 @@
 //!
 //! A call is made only after the transition that commanded it is durable, so the journal always knows what may have begun.
 
+mod transition;
+
 use super::entry::{self, Journal};
 use super::hold::Unwritten;
 use super::packs::{self, PackSet};
 use super::perform::{self, Work};
 use super::resolve::{Planned, StepCall};
-use super::seal::Seal;
 use super::{Live, Message, Progress, Rest};
-use crate::hooks;
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::traces::{Span, SpanContext, SpanKind};
@@ -21,8 +21,7 @@ use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{Command, Event, Run, Start};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
-use mizzen_model::rule::Hook;
-use mizzen_store::{AuditEntry, NewDelivery, NewRun, RunStep, Sealed, StoreError, WriteError};
+use mizzen_store::{AuditEntry, NewRun, RunStep, StoreError, WriteError};
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -397,101 +396,6 @@ impl Driver {
         }
         self.write(body, audit, &commands, now_ms).await?;
         Ok(Some(commands))
-    }
-
-    /// The store's form of what just happened.
-    pub(super) fn transition(
-        &mut self,
-        mut body: Map<String, Value>,
-        commands: &[Command],
-        now_ms: u64,
-    ) -> RunStep {
-        let mut events = Vec::new();
-        if let Some((mut body, at_ms)) = self.held.take() {
-            entry::release(&mut body, self.run.take_released());
-            events.push(self.journal.write(at_ms, body));
-        }
-        if !body.is_empty() {
-            self.journal.tell(&mut body, self.run.result());
-            events.push(self.journal.write(now_ms, body));
-        }
-        for command in commands {
-            if let Some(intent) = self.intent(command) {
-                events.push(self.journal.write(now_ms, intent));
-            }
-        }
-        let deliveries = commands
-            .iter()
-            .filter_map(|command| match command {
-                Command::Notify { rule_id, hook } => Some(self.delivery(rule_id, hook, now_ms)),
-                _ => None,
-            })
-            .collect();
-        let result = self.run.result();
-        RunStep {
-            events,
-            status: result.status.as_str().to_owned(),
-            sealed: result.status.is_final().then(|| self.sealed(now_ms)),
-            deliveries,
-        }
-    }
-
-    /// Said before a call that changes the world.
-    fn intent(&self, command: &Command) -> Option<Map<String, Value>> {
-        let Command::Call { order, attempt, .. } = command else {
-            return None;
-        };
-        let pin = &self.run.plan().call(*order)?.pin;
-        let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
-        let value = json!({
-            "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
-            "idempotency_key": self.idempotency_key(*order),
-        });
-        match value {
-            Value::Object(body) if changes => Some(body),
-            _ => None,
-        }
-    }
-
-    /// Stable over attempts and restarts. A step of a chain has one iteration.
-    fn idempotency_key(&self, order: u32) -> String {
-        format!("{}/{order}/0", self.id)
-    }
-
-    fn delivery(&self, rule_id: &str, hook: &Hook, now_ms: u64) -> NewDelivery {
-        let result = self.run.result();
-        let rule = result.rules.iter().find(|rule| rule.rule_id == rule_id);
-        NewDelivery {
-            rule_id: rule_id.to_owned(),
-            hook: hook.to_string(),
-            destination: hooks::destination(hook),
-            payload: json!({
-                "execution_id": self.id.to_string(), "council_id": result.council_id.to_string(),
-                "chain_id": result.chain_id.to_string(), "rule": rule, "status": result.status,
-                "escalation_id": result.escalation.as_ref().map(|escalation| &escalation.escalation_id),
-            })
-            .to_string(),
-            due_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
-        }
-    }
-
-    fn sealed(&self, now_ms: u64) -> Sealed {
-        let result = self.run.result();
-        let text = result_text(result);
-        let seal = self.host.host_key().map(|key| {
-            key.seal(&Seal {
-                events: self.journal.next_seq.saturating_sub(1),
-                head: self.journal.head,
-                load_plan: &self.load_plan,
-                result,
-                result_text: &text,
-            })
-        });
-        Sealed {
-            completed_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
-            result: text,
-            seal,
-        }
     }
 
     /// Writes a transition. A store without room is asked again until it has some: the run waits, and nothing is lost.

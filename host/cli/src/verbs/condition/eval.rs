@@ -24,6 +24,8 @@ Prints true or false and exits 0; exits 1 when the condition does not compile or
 #[command(after_help = HELP)]
 pub(crate) struct Eval {
     /// The condition, CEL.
+    // A condition may begin with a minus: `-1 < 0` is no option.
+    #[arg(allow_hyphen_values = true)]
     expr: String,
     /// A JSON file with the values of the variables, or - for standard input.
     #[arg(long, value_name = "CTX.json")]

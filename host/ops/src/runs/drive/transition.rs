@@ -1,0 +1,107 @@
+//! What just happened in a run, as the store takes it: journal entries, hooks to deliver, and the seal of a run that ended.
+
+use super::super::entry;
+use super::super::seal::Seal;
+use super::{Driver, result_text};
+use crate::hooks;
+use mizzen_engine::run::Command;
+use mizzen_model::rule::Hook;
+use mizzen_store::{NewDelivery, RunStep, Sealed};
+use serde_json::{Map, Value, json};
+
+impl Driver {
+    /// The store's form of what just happened.
+    pub(in crate::runs) fn transition(
+        &mut self,
+        mut body: Map<String, Value>,
+        commands: &[Command],
+        now_ms: u64,
+    ) -> RunStep {
+        let mut events = Vec::new();
+        if let Some((mut body, at_ms)) = self.held.take() {
+            entry::release(&mut body, self.run.take_released());
+            events.push(self.journal.write(at_ms, body));
+        }
+        if !body.is_empty() {
+            self.journal.tell(&mut body, self.run.result());
+            events.push(self.journal.write(now_ms, body));
+        }
+        for command in commands {
+            if let Some(intent) = self.intent(command) {
+                events.push(self.journal.write(now_ms, intent));
+            }
+        }
+        let deliveries = commands
+            .iter()
+            .filter_map(|command| match command {
+                Command::Notify { rule_id, hook } => Some(self.delivery(rule_id, hook, now_ms)),
+                _ => None,
+            })
+            .collect();
+        let result = self.run.result();
+        RunStep {
+            events,
+            status: result.status.as_str().to_owned(),
+            sealed: result.status.is_final().then(|| self.sealed(now_ms)),
+            deliveries,
+        }
+    }
+
+    /// Said before a call that changes the world.
+    fn intent(&self, command: &Command) -> Option<Map<String, Value>> {
+        let Command::Call { order, attempt, .. } = command else {
+            return None;
+        };
+        let pin = &self.run.plan().call(*order)?.pin;
+        let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
+        let value = json!({
+            "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
+            "idempotency_key": self.idempotency_key(*order),
+        });
+        match value {
+            Value::Object(body) if changes => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Stable over attempts and restarts. A step of a chain has one iteration.
+    pub(super) fn idempotency_key(&self, order: u32) -> String {
+        format!("{}/{order}/0", self.id)
+    }
+
+    fn delivery(&self, rule_id: &str, hook: &Hook, now_ms: u64) -> NewDelivery {
+        let result = self.run.result();
+        let rule = result.rules.iter().find(|rule| rule.rule_id == rule_id);
+        NewDelivery {
+            rule_id: rule_id.to_owned(),
+            hook: hook.to_string(),
+            destination: hooks::destination(hook),
+            payload: json!({
+                "execution_id": self.id.to_string(), "council_id": result.council_id.to_string(),
+                "chain_id": result.chain_id.to_string(), "rule": rule, "status": result.status,
+                "escalation_id": result.escalation.as_ref().map(|escalation| &escalation.escalation_id),
+            })
+            .to_string(),
+            due_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+        }
+    }
+
+    fn sealed(&self, now_ms: u64) -> Sealed {
+        let result = self.run.result();
+        let text = result_text(result);
+        let seal = self.host.host_key().map(|key| {
+            key.seal(&Seal {
+                events: self.journal.next_seq.saturating_sub(1),
+                head: self.journal.head,
+                load_plan: &self.load_plan,
+                result,
+                result_text: &text,
+            })
+        });
+        Sealed {
+            completed_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+            result: text,
+            seal,
+        }
+    }
+}
