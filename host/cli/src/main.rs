@@ -18,6 +18,11 @@ mod workbench;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// A request makes many small allocations on one thread and frees them on another; the system's allocator spends a sixth of a chain's
+/// CPU time on locks for that (measured side by side, 64 connections).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     output::end_quietly_when_nobody_reads();
     let arguments = verbs::Arguments::parse();

@@ -31,3 +31,7 @@ mod turns;
 
 pub use harness::main;
 pub use row::Row;
+
+/// As in `mizzen`: what is measured in this process, and its rivals, have the allocator that users have.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
