@@ -120,13 +120,13 @@ async fn story_of(workshop: &Workshop, local: &LocalHost) -> Result<()> {
     records::show_history(local, &council).await?;
 
     chapter(
-        10,
+        11,
         "Every journal is signed: verified with the host's public key alone",
     );
     records::verify(local, &runs).await?;
 
     chapter(
-        11,
+        12,
         "An input that does not fit is refused before any guest code runs",
     );
     refusals::bad_input(local).await
