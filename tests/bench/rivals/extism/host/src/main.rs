@@ -39,11 +39,11 @@ impl Rival {
                 .len(),
             "reused" => self.reused.call::<&str, &str>("echo", input)?.len(),
             "pooled" => {
-                let plugin = self
+                let mut plugin = self
                     .pool
                     .get(Duration::from_secs(1))?
                     .context("the pool has no plugin")?;
-                plugin.call::<&str, &str>("echo", input)?.len()
+                plugin.call::<&str, String>("echo", input)?.len()
             }
             other => bail!("unknown mode {other}"),
         };
