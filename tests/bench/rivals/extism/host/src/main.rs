@@ -17,7 +17,8 @@ struct Rival {
 
 impl Rival {
     fn new(guest: &str) -> Result<Self> {
-        let manifest = Manifest::new([Wasm::file(guest)]);
+        let bytes = std::fs::read(guest).with_context(|| format!("the guest {guest} cannot be read"))?;
+        let manifest = Manifest::new([Wasm::data(bytes)]);
         let compiled = CompiledPlugin::new(PluginBuilder::new(manifest).with_wasi(true))?;
         let reused = Plugin::new_from_compiled(&compiled)?;
         let source = compiled.clone();
@@ -61,7 +62,9 @@ fn document(bytes: usize) -> String {
 }
 
 fn main() -> Result<()> {
-    let guest = std::env::args().nth(1).context("usage: rival-extism GUEST.wasm")?;
+    let guest = std::env::args()
+        .nth(1)
+        .context("usage: rival-extism GUEST.wasm")?;
     let mut rival = Rival::new(&guest)?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{{\"ready\": true}}")?;
