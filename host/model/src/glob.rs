@@ -29,6 +29,17 @@ impl Glob {
         self.stars.is_none()
     }
 
+    /// What every text that it matches begins and ends with; both are the whole text when there is no star.
+    pub(crate) fn ends(&self) -> (&str, &str) {
+        match self.stars {
+            None => (&self.text, &self.text),
+            Some((first, last)) => (
+                self.text.get(..first).unwrap_or_default(),
+                self.text.get(last + 1..).unwrap_or_default(),
+            ),
+        }
+    }
+
     /// Whether it matches the whole of `text`.
     ///
     /// `text` may itself be a pattern: its stars are then ordinary characters which only a star of this one can take, so

@@ -6,6 +6,7 @@
 //!
 //! To add a permission: a row in [`KINDS`], a variant of [`Use`], and its line in [`Permission::allows`].
 
+mod index;
 mod net;
 mod set;
 
@@ -180,6 +181,16 @@ impl Use<'_> {
             Self::Tool(_) => Kind::Tools,
         }
     }
+
+    /// What it is about by name: a host, a store, a secret, a tool.
+    const fn name(&self) -> Option<&str> {
+        match self {
+            Self::Net { target, .. } => Some(target.host()),
+            Self::Db { store, .. } => Some(store),
+            Self::Llm(name) | Self::Secret(name) | Self::Tool(name) => Some(name),
+            Self::Clock | Self::Config | Self::Kv(_) | Self::Random => None,
+        }
+    }
 }
 
 /// The permission that this use takes, as an operator would grant it.
@@ -318,6 +329,18 @@ impl Permission {
                 (Scope::Net(a), Scope::Net(b)) => a.overlaps(b),
                 _ => false,
             }
+    }
+
+    /// What the name of a use that it allows begins and ends with; the name is that of [`Use::name`].
+    fn ends(&self) -> (&str, &str) {
+        match &self.scope {
+            Scope::None => ("", ""),
+            Scope::Glob(_) if self.kind == Kind::Db => (&self.store, &self.store),
+            // `read` and `write` are no names.
+            Scope::Glob(_) if self.kind == Kind::Kv => ("", ""),
+            Scope::Glob(scope) => scope.ends(),
+            Scope::Net(scope) => scope.ends(),
+        }
     }
 
     /// Whether it allows this use.

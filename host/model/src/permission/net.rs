@@ -26,8 +26,8 @@ impl HostPort {
     }
 
     /// The host, in lower case.
-    pub fn host(&self) -> &str {
-        &self.host
+    pub const fn host(&self) -> &str {
+        self.host.as_str()
     }
 
     /// The port.
@@ -131,6 +131,11 @@ impl NetScope {
     /// The host glob, in lower case.
     pub fn host(&self) -> &str {
         self.host.as_str()
+    }
+
+    /// What the hosts begin and end with.
+    pub(super) fn ends(&self) -> (&str, &str) {
+        self.host.ends()
     }
 
     /// The port, if the scope names one.

@@ -1,5 +1,6 @@
 //! Sets of permissions, and what is left when several sets must all agree.
 
+use super::index::Index;
 use super::{HostPort, Kind, Permission, Use};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -11,7 +12,12 @@ pub struct PermissionSet {
     sorted: Vec<Permission>,
     /// Where each kind ends in `sorted`, by [`Kind::index`]: a check looks at its own kind only.
     ends: [usize; Kind::COUNT],
+    /// Of the kinds with many permissions, which of them can allow a name at all.
+    indexes: Box<[(Kind, Index)]>,
 }
+
+/// As many permissions of one kind are asked one after the other sooner than they are looked up.
+const FEW: usize = 8;
 
 impl FromIterator<Permission> for PermissionSet {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
@@ -21,7 +27,17 @@ impl FromIterator<Permission> for PermissionSet {
         for (index, end) in ends.iter_mut().enumerate() {
             *end = sorted.partition_point(|permission| permission.kind().index() <= index);
         }
-        Self { sorted, ends }
+        let mut set = Self {
+            sorted,
+            ends,
+            indexes: Box::default(),
+        };
+        let large = [Kind::Db, Kind::Llm, Kind::Net, Kind::Secret, Kind::Tools]
+            .into_iter()
+            .filter(|kind| set.of_kind(*kind).len() > FEW);
+        let indexes = large.map(|kind| (kind, Index::new(set.of_kind(kind).iter().map(Permission::ends))));
+        set.indexes = indexes.collect();
+        set
     }
 }
 
@@ -57,9 +73,18 @@ impl PermissionSet {
 
     /// Whether the set allows this use.
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
-        self.of_kind(wanted.kind())
-            .iter()
-            .any(|permission| permission.allows(wanted))
+        let kind = wanted.kind();
+        let permissions = self.of_kind(kind);
+        let index = self.indexes.iter().find(|(of, _)| *of == kind);
+        match (index, wanted.name()) {
+            // The index only says who is worth asking: each of them decides as ever.
+            (Some((_, index)), Some(name)) => index.any(name, |at| {
+                permissions
+                    .get(at)
+                    .is_some_and(|permission| permission.allows(wanted))
+            }),
+            _ => permissions.iter().any(|permission| permission.allows(wanted)),
+        }
     }
 
     /// Whether the two sets have a use of this kind in common.
@@ -149,6 +174,7 @@ impl Effective {
 mod tests {
     use super::*;
     use crate::permission::Access;
+    use proptest::prelude::*;
 
     fn set(texts: &[&str]) -> Arc<PermissionSet> {
         Arc::new(
@@ -214,6 +240,49 @@ mod tests {
         assert!(!by("net:127.0.0.1", "net:*"));
         assert!(!by("net:a", "net:127.0.0.1"));
         assert!(!by("net:*", "net:POST@127.0.0.1"));
+    }
+
+    /// What a set says without its index: each permission is asked.
+    fn straightforward(set: &PermissionSet, wanted: &Use<'_>) -> bool {
+        set.iter().any(|permission| permission.allows(wanted))
+    }
+
+    /// Permissions that share many of their ends, so that an index has something to confuse.
+    fn permission() -> impl Strategy<Value = Permission> {
+        let host = "(GET@|POST@)?([ab]{1,2}|\\*)(\\.([ab]{1,2}|\\*|b\\*a)){0,2}(:80|:81)?";
+        let name = "([ab.*]{1,6}|aa\\.[ab]{2}\\.\\*|\\*\\.[ab]{2})";
+        prop_oneof![
+            host.prop_map(|scope| format!("net:{scope}")),
+            name.prop_map(|scope| format!("tools:{scope}")),
+            name.prop_map(|scope| format!("secret:{scope}")),
+            name.prop_map(|scope| format!("llm:{scope}")),
+            "db\\.[ab]{1,4}:(read|write|\\*)",
+            "kv:(read|write|\\*)",
+            Just("clock".to_owned()),
+        ]
+        .prop_filter_map("not a permission", |text| Permission::parse(&text).ok())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn a_large_set_decides_as_if_each_permission_were_asked(
+            permissions in proptest::collection::vec(permission(), 0..120),
+            names in proptest::collection::vec("[ab.*]{0,7}", 30),
+            method in "(GET|POST|PUT)",
+            port in 80_u16..82,
+        ) {
+            let set: PermissionSet = permissions.into_iter().collect();
+            for name in &names {
+                let target = HostPort::new(name, port);
+                let net = target.as_ref().map(|target| Use::Net { method: &method, target });
+                let db = [Access::Read, Access::Write].map(|access| Use::Db { store: name, access });
+                let uses = [Use::Tool(name), Use::Secret(name), Use::Llm(name), Use::Kv(Access::Read), Use::Clock];
+                for wanted in uses.into_iter().chain(net).chain(db) {
+                    prop_assert_eq!(set.allows(&wanted), straightforward(&set, &wanted), "{} of {:?}", wanted, set);
+                }
+            }
+        }
     }
 
     #[test]
