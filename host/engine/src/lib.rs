@@ -23,5 +23,5 @@ pub use outcome::{CallReport, Deadline, LogLevel, LogLine, Outcome, ToolError, T
 pub use permit::{Denied, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
-pub use tool_call::{Admission, CallPolicy, CallStage, Mode, Refused, Tool};
+pub use tool_call::{Admission, CallPolicy, CallStage, InstalledTool, Mode, Refused, Tool};
 pub use web::{UrlError, WebUrl};

@@ -4,15 +4,19 @@ use crate::profile::{Profile, ProfileError};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
-use mizzen_model::permission::{Effective, HostPort, PermissionSet, Use};
+use mizzen_model::permission::{Effective, HostPort, Use};
 use mizzen_model::tool_spec::ToolSpec;
 use std::sync::Arc;
 
 /// The right to make one call: which plugin, which tool, what it may touch, what it may use up.
 ///
-/// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool.
+/// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool. None of it depends on the
+/// call, so a tool's calls share one: a clone costs a count.
 #[derive(Debug, Clone)]
-pub struct Permit {
+pub struct Permit(Arc<Terms>);
+
+#[derive(Debug)]
+struct Terms {
     plugin: Digest,
     tool: String,
     authority: Effective,
@@ -42,47 +46,53 @@ impl Permit {
         profile: Profile,
     ) -> Result<Self, ProfileError> {
         profile.check(tool)?;
-        Ok(Self {
+        let authority = plugin.effective().narrowed(Arc::new(tool.permissions().clone()));
+        Ok(Self::with_authority(plugin, tool, authority))
+    }
+
+    /// For whoever checks the profile at every call.
+    pub(crate) fn with_authority(plugin: &VerifiedPlugin, tool: &ToolSpec, authority: Effective) -> Self {
+        Self(Arc::new(Terms {
             plugin: plugin.digest(),
             tool: tool.id().to_string(),
-            authority: plugin.effective().narrowed(Arc::new(tool.permissions().clone())),
+            authority,
             limits: plugin.tool_limits(tool.name().as_str()),
-        })
+        }))
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
     pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
-        Self {
+        Self(Arc::new(Terms {
             plugin: plugin.digest(),
             tool: format!("{}#describe", plugin.name()),
-            authority: plugin.effective().narrowed(Arc::new(PermissionSet::default())),
+            authority: plugin.effective().narrowed(Arc::default()),
             limits: plugin.limits(),
-        }
+        }))
     }
 
     /// The right to ask a plugin's pack for a verdict: it may touch nothing, and use up less than a tool.
     pub fn for_pack(plugin: &VerifiedPlugin, pack: &str) -> Self {
-        Self {
+        Self(Arc::new(Terms {
             plugin: plugin.digest(),
             tool: format!("{pack}#evaluate"),
-            authority: plugin.effective().narrowed(Arc::new(PermissionSet::default())),
+            authority: plugin.effective().narrowed(Arc::default()),
             limits: plugin.limits().min(Limits::PACK),
-        }
+        }))
     }
 
     /// The plugin that it was made for.
     pub fn plugin_digest(&self) -> Digest {
-        self.plugin
+        self.0.plugin
     }
 
     /// The id of the tool that it was made for.
     pub fn tool(&self) -> &str {
-        &self.tool
+        &self.0.tool
     }
 
     /// What the call may use up.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.0.limits
     }
 
     /// Asks every layer.
@@ -90,17 +100,22 @@ impl Permit {
     /// # Errors
     /// When one of them does not allow this use.
     pub fn check(&self, wanted: &Use<'_>) -> Result<(), Denied> {
-        if self.authority.allows(wanted) {
+        if self.allows(wanted) {
             return Ok(());
         }
         Err(Denied {
-            tool: self.tool.clone(),
+            tool: self.0.tool.clone(),
             wanted: wanted.to_string(),
         })
     }
 
+    /// The same, for whoever has no use for the reason.
+    pub fn allows(&self, wanted: &Use<'_>) -> bool {
+        self.0.authority.allows(wanted)
+    }
+
     /// Whether the operator named this host without a pattern, which a private address takes.
     pub fn names_host(&self, method: &str, target: &HostPort) -> bool {
-        self.authority.allows_by_name(method, target)
+        self.0.authority.allows_by_name(method, target)
     }
 }

@@ -1,13 +1,15 @@
 //! One call of a tool, stage by stage: input against its schema → permission → profile → replay policy → call → output
 //! against its schema → size → result. The stages are pure; whoever makes the call journals each of them.
 
+mod installed;
+
+pub use installed::InstalledTool;
+
 use crate::outcome::{CallReport, Outcome};
 use crate::permit::Permit;
 use crate::profile::Profile;
 use crate::schema::{Schema, SchemaRefusal, Violation};
-use mizzen_catalog::VerifiedPlugin;
-use mizzen_model::permission::{Kind, Permission};
-use mizzen_model::tool_spec::{ReplayPolicy, ToolSpec};
+use mizzen_model::tool_spec::ToolSpec;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -166,90 +168,6 @@ impl Tool {
     /// The tool's descriptor.
     pub fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
-    }
-
-    /// The stages before the call.
-    ///
-    /// # Errors
-    /// With the stage that says no, and why.
-    pub fn admit(
-        &self,
-        plugin: &VerifiedPlugin,
-        input: &Value,
-        policy: &CallPolicy,
-    ) -> Result<Admission, Refused> {
-        self.input.check(input).map_err(|found| {
-            refused_with(
-                CallStage::Input,
-                "INVALID_INPUT",
-                "the input does not fit the tool's input_schema",
-                found,
-            )
-        })?;
-        self.check_permissions(plugin)?;
-        let permit = Permit::for_tool(plugin, &self.spec, policy.profile)
-            .map_err(|error| refused(CallStage::Profile, "PROFILE_REFUSED", error.to_string()))?;
-        if let Mode::Replay { recorded, stand_in } = &policy.mode {
-            return self.replayed(recorded.as_ref(), stand_in.as_ref());
-        }
-        Ok(Admission::Call {
-            permit,
-            idempotency_key: self.idempotency_key(input),
-        })
-    }
-
-    /// Every kind of thing that the tool asks for must be left after declared ∩ granted.
-    fn check_permissions(&self, plugin: &VerifiedPlugin) -> Result<(), Refused> {
-        let effective = plugin
-            .effective()
-            .narrowed(Arc::new(self.spec.permissions().clone()));
-        let missing = |permission: &&Permission| -> bool {
-            let kind: Kind = permission.kind();
-            !effective.touches(kind)
-        };
-        match self.spec.permissions().iter().find(missing) {
-            None => Ok(()),
-            Some(permission) => Err(refused(
-                CallStage::Permission,
-                "PERMISSION_DENIED",
-                format!(
-                    "`{}` asks for `{permission}`, which is not granted; the operator grants it with `mizzen plugins grants {} --add {permission}`",
-                    self.spec.id(),
-                    plugin.name(),
-                ),
-            )),
-        }
-    }
-
-    fn replayed(&self, recorded: Option<&Value>, stand_in: Option<&Value>) -> Result<Admission, Refused> {
-        let no = |reason: &str| {
-            Err(refused(
-                CallStage::ReplayPolicy,
-                "REPLAY_REFUSED",
-                format!("`{}` {reason}", self.spec.id()),
-            ))
-        };
-        match (self.spec.replay_policy(), stand_in, recorded) {
-            // A stand-in is what somebody asked "what if" with: it goes before what was recorded.
-            (ReplayPolicy::MustStub | ReplayPolicy::RecordedResult, Some(value), _) => {
-                Ok(Admission::Answered(value.clone()))
-            }
-            (ReplayPolicy::RecordedResult, None, Some(value)) => Ok(Admission::Answered(value.clone())),
-            (ReplayPolicy::RecordedResult, None, None) => no("has no recorded result"),
-            (ReplayPolicy::MustStub, None, _) => {
-                no("must be given a stand-in for a replay (replay policy must-stub)")
-            }
-            (ReplayPolicy::FailLoud, _, _) => no("cannot be replayed (replay policy fail-loud)"),
-        }
-    }
-
-    /// The value of the input field that makes repeated calls the same call.
-    fn idempotency_key(&self, input: &Value) -> Option<String> {
-        match input.get(self.spec.idempotency_key()?)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Null => None,
-            other => Some(other.to_string()),
-        }
     }
 
     /// The stages after the call.

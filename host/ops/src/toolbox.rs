@@ -24,10 +24,10 @@ use mizzen_catalog::load::waiting_upgrades;
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
-use mizzen_engine::Tool;
+use mizzen_engine::InstalledTool;
 use mizzen_model::governance::PackMount;
 use mizzen_sandbox::{Plugin, Sandbox};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The running set of plugins, and the sandbox that they run in.
@@ -48,6 +48,8 @@ pub struct Loaded {
     registry: ToolRegistry,
     plugins: BTreeMap<Digest, Ready>,
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
+    /// What an id without a version means.
+    by_id: HashMap<String, Arc<Callable>>,
     packs: BTreeMap<(Digest, String), Arc<InstalledPack>>,
 }
 
@@ -61,7 +63,7 @@ struct Ready {
 
 /// A tool that can be called: nothing is left to compile or look up.
 pub(crate) struct Callable {
-    tool: Tool,
+    tool: InstalledTool,
     plugin: Plugin,
 }
 

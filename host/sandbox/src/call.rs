@@ -12,6 +12,7 @@ use mizzen_engine::{CallReport, Deadline, LogLine, Outcome, Permit, ToolError, T
 use mizzen_model::manifest::Provides;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::SemaphorePermit;
 use wasmtime::{PoolConcurrencyLimitError, Store, UpdateDeadline, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
@@ -155,32 +156,35 @@ pub(crate) async fn execute(
     let limits = *permit.limits();
     let started = Instant::now();
     let mut end = started + limits.wall_clock.get();
-    let mut lineage = Vec::new();
+    let mut callers = Vec::new();
     match &mut request {
         Request::Invoke(call) => {
-            lineage = std::mem::take(&mut call.context.lineage);
+            callers = std::mem::take(&mut call.context.lineage);
             end = call.context.deadline.map_or(end, |caller| caller.min(end));
         }
         Request::Evaluate(evaluation) => end = evaluation.deadline.map_or(end, |caller| caller.min(end)),
         Request::Describe(_) => {}
     }
-    let level = lineage.len();
-    lineage.push(permit.tool().to_owned());
-    let _turn = take_turn(&machine, &plugin, level, end).await?;
-
     let wall_clock = end.saturating_duration_since(started);
-    let mut store = Store::new(
-        &machine.engine,
-        CallState::new(Terms { permit, lineage, end }, &plugin),
-    );
+    let turn = take_turn(&machine, &plugin, callers.len(), end, started).await?;
+    let left = end.saturating_duration_since(turn.since);
+
+    let terms = Terms {
+        permit,
+        callers,
+        end,
+        wall_clock,
+        max_ticks: machine.ticks(limits.cpu.get()),
+    };
+    let mut store = Store::new(&machine.engine, CallState::new(terms, Arc::clone(&plugin)));
     store.limiter(|state| &mut state.limiter);
     store.set_hostcall_fuel(
         usize::try_from(limits.output.get().max(HOST_ARGUMENT_LIMIT)).unwrap_or(usize::MAX),
     );
-    arm(&mut store, end, &machine, wall_clock, limits.cpu.get());
+    arm(&mut store);
 
     // The epoch stops a guest that runs; this stops one that waits inside a host call.
-    let finished = tokio::time::timeout_at(end.into(), perform(&mut store, &plugin, request, end)).await;
+    let finished = tokio::time::timeout_at(end.into(), perform(&mut store, &plugin, request, left)).await;
 
     let state = store.into_data();
     let usage = Usage {
@@ -213,8 +217,10 @@ pub(crate) async fn execute(
 }
 
 struct Turn<'a> {
-    _slot: tokio::sync::SemaphorePermit<'a>,
-    _share: Option<tokio::sync::SemaphorePermit<'a>>,
+    _slot: SemaphorePermit<'a>,
+    _share: Option<SemaphorePermit<'a>>,
+    /// When it came.
+    since: Instant,
 }
 
 /// A slot of the call's level, and for outermost calls a place in the plugin's share of them.
@@ -223,13 +229,29 @@ async fn take_turn<'a>(
     plugin: &'a Prepared,
     level: usize,
     end: Instant,
+    now: Instant,
 ) -> Result<Turn<'a>, CallFault> {
     let slots = machine
         .slots
         .get(level)
         .ok_or_else(|| CallFault::Host("tools call tools too deep".into()))?;
+    // Nearly always there is a free one, and nobody before us: that takes no timer and no second look at the clock. A semaphore
+    // hands its permits to those who wait first, so this cannot overtake them.
+    let share = if level == 0 {
+        Some(plugin.share.try_acquire())
+    } else {
+        None
+    };
+    if let Some(share) = share.transpose().ok()
+        && let Ok(slot) = slots.try_acquire()
+    {
+        return Ok(Turn {
+            _slot: slot,
+            _share: share,
+            since: now,
+        });
+    }
     let closed = |_| CallFault::Host("it is shutting down".into());
-    let began = Instant::now();
     let wait = async {
         let share = if level == 0 {
             Some(plugin.share.acquire().await.map_err(closed)?)
@@ -240,26 +262,26 @@ async fn take_turn<'a>(
         Ok(Turn {
             _slot: slot,
             _share: share,
+            since: Instant::now(),
         })
     };
     tokio::time::timeout_at(end.into(), wait)
         .await
-        .map_err(|_| CallFault::Busy(began.elapsed()))?
+        .map_err(|_| CallFault::Busy(now.elapsed()))?
 }
 
 /// At every tick that finds the guest running: count it, stop it when its time is up, let others run otherwise.
-fn arm(store: &mut Store<CallState>, end: Instant, machine: &Machine, wall_clock: Duration, cpu: Duration) {
-    let tick = machine.tick.as_nanos().max(1);
-    let cpu_ticks = u64::try_from(cpu.as_nanos() / tick).unwrap_or(u64::MAX).max(1);
-    store.epoch_deadline_callback(move |mut context| {
+fn arm(store: &mut Store<CallState>) {
+    // What it needs is in the store's data: a closure that holds nothing is not allocated.
+    store.epoch_deadline_callback(|mut context| {
         let state = context.data_mut();
         state.cpu_ticks = state.cpu_ticks.saturating_add(1);
-        if state.cpu_ticks > cpu_ticks {
-            state.stopped = Some(Deadline::Cpu(cpu));
+        if state.cpu_ticks > state.max_ticks {
+            state.stopped = Some(Deadline::Cpu(state.permit.limits().cpu.get()));
             return Ok(UpdateDeadline::Interrupt);
         }
-        if Instant::now() >= end {
-            state.stopped = Some(Deadline::WallClock(wall_clock));
+        if Instant::now() >= state.end {
+            state.stopped = Some(Deadline::WallClock(state.wall_clock));
             return Ok(UpdateDeadline::Interrupt);
         }
         // Not the built-in yield: that one re-queues at once, and timers and sockets would wait for 61 turns.
@@ -272,7 +294,7 @@ async fn perform(
     store: &mut Store<CallState>,
     plugin: &Prepared,
     request: Request,
-    end: Instant,
+    left: Duration,
 ) -> wasmtime::Result<Answer> {
     let instance = plugin.pre.instantiate_async(&mut *store).await?;
     Ok(match request {
@@ -305,7 +327,6 @@ async fn perform(
         }
         Request::Invoke(call) => {
             let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;
-            let left = end.saturating_duration_since(Instant::now());
             let context = types::CallContext {
                 run_id: call.context.run_id,
                 step: call.context.step,

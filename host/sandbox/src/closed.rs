@@ -62,7 +62,7 @@ pub(crate) struct Ambient {
 }
 
 /// The world of one call. The seed makes deterministic randomness differ between plugins, not between calls.
-pub(crate) fn context(log: &Log, ambient: Ambient, seed: &[u8; 32]) -> WasiCtx {
+pub(crate) fn context(log: &mut Log, ambient: Ambient, seed: &[u8; 32]) -> WasiCtx {
     let mut builder = WasiCtxBuilder::new();
     builder
         .stdout(log.stream(Stream::Out))

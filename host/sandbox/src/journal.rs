@@ -30,8 +30,13 @@ pub(crate) struct Lines {
 }
 
 /// Shared between the store and the streams inside of it.
-#[derive(Clone)]
-pub(crate) struct Log(Arc<Mutex<Lines>>);
+type Shared = Arc<Mutex<Lines>>;
+
+/// The log of one call. Until something is written or a secret is handed out there is nothing to share.
+pub(crate) struct Log {
+    bound: u64,
+    lines: Option<Shared>,
+}
 
 /// Which standard stream.
 #[derive(Clone, Copy)]
@@ -40,32 +45,47 @@ pub(crate) enum Stream {
     Err,
 }
 
+fn locked(lines: &Shared) -> MutexGuard<'_, Lines> {
+    lines.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Log {
     pub(crate) fn new(bound: u64) -> Self {
-        let left = usize::try_from(bound).unwrap_or(usize::MAX);
-        Self(Arc::new(Mutex::new(Lines {
-            lines: Vec::new(),
-            left,
-            dropped: 0,
-            partial: [Vec::new(), Vec::new()],
-            revealed: BTreeMap::new(),
-        })))
+        Self { bound, lines: None }
+    }
+
+    fn shared(&mut self) -> &Shared {
+        let bound = self.bound;
+        self.lines.get_or_insert_with(|| {
+            Arc::new(Mutex::new(Lines {
+                lines: Vec::new(),
+                left: usize::try_from(bound).unwrap_or(usize::MAX),
+                dropped: 0,
+                partial: [Vec::new(), Vec::new()],
+                revealed: BTreeMap::new(),
+            }))
+        })
     }
 
     /// The guest knows this secret from now on; what it writes is searched for it.
-    pub(crate) fn reveal(&self, name: &str, secret: &Secret) {
-        self.lock().revealed.insert(name.to_owned(), secret.clone());
+    pub(crate) fn reveal(&mut self, name: &str, secret: &Secret) {
+        locked(self.shared())
+            .revealed
+            .insert(name.to_owned(), secret.clone());
     }
 
     /// A text of the guest's as it may be kept: cut to what a person reads, and without secrets.
     pub(crate) fn clean(&self, text: String) -> String {
-        self.lock().clean(text)
+        match &self.lines {
+            Some(lines) => locked(lines).clean(text),
+            None => without(&BTreeMap::new(), text),
+        }
     }
 
     /// The name of a secret that stands in the guest's answer, as it is or as JSON writes it. An answer is journaled and
     /// handed on, so it is refused whole rather than changed behind the plugin's back.
     pub(crate) fn leak(&self, answer: &str) -> Option<String> {
-        let lines = self.lock();
+        let lines = locked(self.lines.as_ref()?);
         let stands = |secret: &Secret| {
             let value = secret.expose();
             let escaped = serde_json::Value::from(value).to_string();
@@ -75,46 +95,32 @@ impl Log {
         leaked.map(|(name, _)| name.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn write(&self, line: LogLine) {
-        self.lock().push(line);
+    pub(crate) fn write(&mut self, line: LogLine) {
+        locked(self.shared()).push(line);
     }
 
     /// Ends the log: unfinished lines become lines.
     pub(crate) fn finish(&self) -> (Vec<LogLine>, u64) {
-        let mut lines = self.lock();
+        let Some(lines) = &self.lines else {
+            return (Vec::new(), 0);
+        };
+        let mut lines = locked(lines);
         lines.flush(Stream::Out);
         lines.flush(Stream::Err);
         (std::mem::take(&mut lines.lines), lines.dropped)
     }
 
-    pub(crate) fn stream(&self, stream: Stream) -> LogStream {
+    pub(crate) fn stream(&mut self, stream: Stream) -> LogStream {
         LogStream {
-            log: self.clone(),
+            lines: Arc::clone(self.shared()),
             stream,
         }
     }
 }
 
 impl Lines {
-    fn clean(&self, mut text: String) -> String {
-        let longest = self
-            .revealed
-            .values()
-            .map(|secret| secret.expose().len())
-            .max()
-            .unwrap_or(0);
-        // Cut before the search, which is then bounded, but not so short that a secret would be cut in two.
-        text.truncate(text.floor_char_boundary(MAX_MESSAGE + longest));
-        for (name, secret) in &self.revealed {
-            if !secret.expose().is_empty() && text.contains(secret.expose()) {
-                text = text.replace(secret.expose(), &format!("[secret {name}]"));
-            }
-        }
-        bounded(text)
+    fn clean(&self, text: String) -> String {
+        without(&self.revealed, text)
     }
 
     fn push(&mut self, line: LogLine) {
@@ -177,10 +183,27 @@ impl Lines {
     }
 }
 
+/// The text as it may be kept, without these secrets.
+fn without(revealed: &BTreeMap<String, Secret>, mut text: String) -> String {
+    let longest = revealed
+        .values()
+        .map(|secret| secret.expose().len())
+        .max()
+        .unwrap_or(0);
+    // Cut before the search, which is then bounded, but not so short that a secret would be cut in two.
+    text.truncate(text.floor_char_boundary(MAX_MESSAGE + longest));
+    for (name, secret) in revealed {
+        if !secret.expose().is_empty() && text.contains(secret.expose()) {
+            text = text.replace(secret.expose(), &format!("[secret {name}]"));
+        }
+    }
+    bounded(text)
+}
+
 /// Standard output or error of a guest.
 #[derive(Clone)]
 pub(crate) struct LogStream {
-    log: Log,
+    lines: Shared,
     stream: Stream,
 }
 
@@ -201,7 +224,7 @@ impl StdoutStream for LogStream {
 
 impl OutputStream for LogStream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.log.lock().print(self.stream, &bytes);
+        locked(&self.lines).print(self.stream, &bytes);
         Ok(())
     }
     fn flush(&mut self) -> StreamResult<()> {
@@ -219,7 +242,7 @@ impl Pollable for LogStream {
 
 impl AsyncWrite for LogStream {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        self.log.lock().print(self.stream, bytes);
+        locked(&self.lines).print(self.stream, bytes);
         Poll::Ready(Ok(bytes.len()))
     }
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
@@ -241,18 +264,18 @@ mod tests {
 
     #[test]
     fn prints_become_lines_and_an_unfinished_one_is_kept() {
-        let log = Log::new(1000);
+        let mut log = Log::new(1000);
         for part in ["one\ntw", "o\n\nthr", "ee"] {
-            log.lock().print(Stream::Out, part.as_bytes());
+            locked(log.shared()).print(Stream::Out, part.as_bytes());
         }
         assert_eq!(texts(&log), (vec!["one".into(), "two".into(), "three".into()], 0));
     }
 
     #[test]
     fn a_guest_that_prints_without_end_keeps_its_bound_and_the_rest_is_counted() {
-        let log = Log::new(10_000);
+        let mut log = Log::new(10_000);
         for _ in 0..100_000 {
-            log.lock().print(Stream::Err, b"x\n");
+            locked(log.shared()).print(Stream::Err, b"x\n");
         }
         let (lines, dropped) = texts(&log);
         assert_eq!(lines.len() as u64 + dropped, 100_000);
@@ -261,12 +284,12 @@ mod tests {
 
     #[test]
     fn a_secret_that_was_handed_out_is_not_kept_in_clear() {
-        let log = Log::new(100_000);
+        let mut log = Log::new(100_000);
         let secret = Secret::new("hunter2 hunter2".into());
         assert_eq!(log.clean("hunter2 hunter2".into()), "hunter2 hunter2");
         log.reveal("door", &secret);
         assert_eq!(log.clean("(hunter2 hunter2)".into()), "([secret door])");
-        log.lock().print(Stream::Out, b"a hunter2 hunter2\nb");
+        locked(log.shared()).print(Stream::Out, b"a hunter2 hunter2\nb");
         assert_eq!(texts(&log).0, ["a [secret door]", "b"]);
         // Where a text is cut, a secret is not cut in two.
         let long = format!("{}hunter2 hunter2", "x".repeat(MAX_MESSAGE - 5));
@@ -275,8 +298,8 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_cut() {
-        let log = Log::new(100_000);
-        log.lock().print(Stream::Out, &[b'x'; 10_000]);
+        let mut log = Log::new(100_000);
+        locked(log.shared()).print(Stream::Out, &[b'x'; 10_000]);
         assert_eq!(
             texts(&log).0.iter().map(String::len).collect::<Vec<_>>(),
             [4096, 4096, 1808]

@@ -53,6 +53,12 @@ impl Machine {
         };
         Ok((machine, allocation))
     }
+
+    /// How many ticks this much time has, at least one.
+    pub(crate) fn ticks(&self, time: Duration) -> u64 {
+        let ticks = time.as_nanos() / self.tick.as_nanos().max(1);
+        u64::try_from(ticks).unwrap_or(u64::MAX).max(1)
+    }
 }
 
 /// Half, a quarter and two eighths must each be at least one.

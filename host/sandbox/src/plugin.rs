@@ -25,7 +25,7 @@ pub(crate) struct Prepared {
     pub(crate) skill: Option<skill::GuestIndices>,
     pub(crate) store: Option<store::GuestIndices>,
     pub(crate) pack: Option<pack::GuestIndices>,
-    pub(crate) services: Arc<Services>,
+    pub(crate) services: Services,
     /// Deterministic randomness differs between plugins, not between calls.
     pub(crate) seed: [u8; 32],
     pub(crate) share: Semaphore,
@@ -106,7 +106,7 @@ impl Sandbox {
             store: store::GuestIndices::new(&pre).ok(),
             pack: pack::GuestIndices::new(&pre).ok(),
             pre,
-            services: Arc::new(services),
+            services,
             seed: *blake3::hash(verified.component()).as_bytes(),
             share: Semaphore::new(machine.share),
         };

@@ -8,7 +8,7 @@ use crate::services::Services;
 use mizzen_engine::{Deadline, Permit};
 use mizzen_model::permission::Use;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -17,26 +17,37 @@ const MAX_RESOURCES: usize = 1024;
 
 /// The store's data: made for one call, thrown away after it.
 pub(crate) struct CallState {
-    wasi: WasiCtx,
-    table: ResourceTable,
+    /// What stands behind WASI, made when the guest first asks for something of it: most calls never do.
+    world: Option<Box<World>>,
+    plugin: Arc<Prepared>,
     pub(crate) limiter: Limiter,
     pub(crate) log: Log,
     pub(crate) permit: Permit,
-    pub(crate) services: Arc<Services>,
-    /// The tools that led to this call, outermost first, this one last.
-    pub(crate) lineage: Vec<String>,
+    /// The tools that led to this call, outermost first, without this one.
+    callers: Vec<String>,
     /// When the call's time is up.
     pub(crate) end: Instant,
+    /// How long that is after its beginning.
+    pub(crate) wall_clock: Duration,
+    /// How many ticks it may run.
+    pub(crate) max_ticks: u64,
     pub(crate) host_calls: u64,
     pub(crate) cpu_ticks: u64,
     pub(crate) stopped: Option<Deadline>,
 }
 
+struct World {
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
 /// On what terms a call is made.
 pub(crate) struct Terms {
     pub(crate) permit: Permit,
-    pub(crate) lineage: Vec<String>,
+    pub(crate) callers: Vec<String>,
     pub(crate) end: Instant,
+    pub(crate) wall_clock: Duration,
+    pub(crate) max_ticks: u64,
 }
 
 /// The guest made more host calls than it may. Ends the call.
@@ -45,29 +56,34 @@ pub(crate) struct Terms {
 pub(crate) struct HostCallsExhausted;
 
 impl CallState {
-    pub(crate) fn new(terms: Terms, plugin: &Prepared) -> Self {
-        let Terms { permit, lineage, end } = terms;
-        let limits = permit.limits();
-        let log = Log::new(limits.log.get());
-        let ambient = Ambient {
-            clock: permit.check(&Use::Clock).is_ok(),
-            random: permit.check(&Use::Random).is_ok(),
-        };
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(MAX_RESOURCES);
+    pub(crate) fn new(terms: Terms, plugin: Arc<Prepared>) -> Self {
+        let limits = terms.permit.limits();
         Self {
-            wasi: closed::context(&log, ambient, &plugin.seed),
-            table,
+            world: None,
+            plugin,
             limiter: Limiter::new(limits),
-            log,
-            permit,
-            services: Arc::clone(&plugin.services),
-            lineage,
-            end,
+            log: Log::new(limits.log.get()),
+            permit: terms.permit,
+            callers: terms.callers,
+            end: terms.end,
+            wall_clock: terms.wall_clock,
+            max_ticks: terms.max_ticks,
             host_calls: 0,
             cpu_ticks: 0,
             stopped: None,
         }
+    }
+
+    /// What stands behind the plugin's imports.
+    pub(crate) fn services(&self) -> &Services {
+        &self.plugin.services
+    }
+
+    /// The tools that led here, outermost first, this one last.
+    pub(crate) fn lineage(&self) -> Vec<String> {
+        let mut lineage = self.callers.clone();
+        lineage.push(self.permit.tool().to_owned());
+        lineage
     }
 
     /// Every import of the contract counts itself before it does anything.
@@ -80,11 +96,34 @@ impl CallState {
     }
 }
 
+impl World {
+    fn new(log: &mut Log, permit: &Permit, seed: &[u8; 32]) -> Self {
+        let ambient = Ambient {
+            clock: permit.allows(&Use::Clock),
+            random: permit.allows(&Use::Random),
+        };
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(MAX_RESOURCES);
+        Self {
+            wasi: closed::context(log, ambient, seed),
+            table,
+        }
+    }
+}
+
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
+        let Self {
+            world,
+            log,
+            permit,
+            plugin,
+            ..
+        } = self;
+        let world = world.get_or_insert_with(|| Box::new(World::new(log, permit, &plugin.seed)));
         WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
+            ctx: &mut world.wasi,
+            table: &mut world.table,
         }
     }
 }

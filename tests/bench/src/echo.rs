@@ -5,7 +5,6 @@ use crate::samples::Samples;
 use anyhow::{Context, Result, ensure};
 use mizzen_engine::{CallPolicy, Outcome, Permit, Profile};
 use mizzen_isolation::{build, load_with, rebuilt, terms};
-use mizzen_model::tool_spec::ToolSpec;
 use mizzen_ops::toolbox::{CallRequest, Outfit, Toolbox};
 use mizzen_sandbox::{CallContext, Plugin, Sandbox, Settings, ToolCall};
 use serde_json::Value;
@@ -24,7 +23,8 @@ pub(crate) struct Echo {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) toolbox: Arc<Toolbox>,
     plugin: Plugin,
-    spec: Arc<ToolSpec>,
+    /// As the host has it: made when the tool is loaded, and shared by its calls.
+    permit: Permit,
 }
 
 /// Builds the echo's package.
@@ -96,7 +96,7 @@ impl Echo {
             .tools()
             .find(|tool| tool.spec().id().to_string() == TOOL)
             .context("the echo is not loaded")?;
-        let spec = Arc::clone(entered.spec());
+        let permit = Permit::for_tool(entered.plugin(), entered.spec(), Profile::Open)?;
         let plugin = loaded
             .plugins()
             .find(|plugin| plugin.verified().digest() == entered.plugin().digest())
@@ -106,16 +106,8 @@ impl Echo {
             sandbox,
             toolbox,
             plugin,
-            spec,
+            permit,
         })
-    }
-
-    fn permit(&self) -> Result<Permit> {
-        Ok(Permit::for_tool(
-            self.plugin.verified(),
-            &self.spec,
-            Profile::Open,
-        )?)
     }
 
     /// Sandboxed calls, one after the other, on a thread for guests: a permit, a fresh instance, an answer.
@@ -130,7 +122,7 @@ impl Echo {
                     context: CallContext::default(),
                 };
                 let began = Instant::now();
-                let report = self.plugin.invoke(self.permit()?, call).await?;
+                let report = self.plugin.invoke(self.permit.clone(), call).await?;
                 samples.push(began.elapsed());
                 let Outcome::Output(output) = report.outcome else {
                     anyhow::bail!("the echo gave no answer: {}", report.outcome.explain());

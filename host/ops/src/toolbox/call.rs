@@ -4,7 +4,7 @@ use super::{Callable, Toolbox};
 use mizzen_catalog::register::ResolveError;
 use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::{Admission, CallPolicy, CallReport, Refused};
-use mizzen_model::namespace::ToolId;
+use mizzen_model::tool_spec::ToolSpec;
 use mizzen_sandbox::{CallContext, CallFault, ToolCall};
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,9 +26,7 @@ pub struct CallRequest {
 #[derive(Debug, Clone)]
 pub struct ToolResult {
     /// The tool that answered.
-    pub tool: ToolId,
-    /// The tool's version.
-    pub version: semver::Version,
+    pub tool: Arc<ToolSpec>,
     /// The output, checked against the tool's schema.
     pub output: Value,
     /// What the call used and logged; none when it was answered without one.
@@ -70,8 +68,11 @@ impl Toolbox {
     }
 
     fn find(&self, tool: &str) -> Result<Arc<Callable>, CallError> {
-        let wanted = ToolRequirement::parse(tool).map_err(|error| CallError::BadId(error.to_string()))?;
         let loaded = self.loaded();
+        if let Some(callable) = loaded.by_id.get(tool) {
+            return Ok(Arc::clone(callable));
+        }
+        let wanted = ToolRequirement::parse(tool).map_err(|error| CallError::BadId(error.to_string()))?;
         let entered = loaded.registry.resolve(&wanted)?;
         let key = (entered.plugin().digest(), entered.spec().id().to_string());
         loaded
@@ -94,18 +95,16 @@ impl Callable {
         if spec.deprecated() {
             tracing::warn!(tool = %spec.id(), "a deprecated tool is called");
         }
-        let verified = self.plugin.verified();
         let refuse = |refused| CallError::Refused {
             refused,
             report: None,
         };
         let finished = |output, report| ToolResult {
-            tool: spec.id(),
-            version: spec.version().clone(),
+            tool: Arc::clone(spec),
             output,
             report,
         };
-        let permit = match self.tool.admit(verified, &input, &policy).map_err(refuse)? {
+        let permit = match self.tool.admit(&input, &policy).map_err(refuse)? {
             Admission::Answered(output) => return Ok(finished(output, None)),
             Admission::Call {
                 permit,

@@ -1,12 +1,14 @@
 //! The last stages of loading: compile → describe → register. The stages before them made the plan.
 
 use super::{Callable, InstalledPack, Loaded, Outfit, Ready, Toolbox};
-use mizzen_catalog::register::{Described, Description, Failure, register};
+use mizzen_catalog::package::Digest;
+use mizzen_catalog::register::{Described, Description, Failure, Registry, register};
+use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_catalog::{LoadFailure, LoadPlan, PlannedPlugin, VerifiedPlugin};
-use mizzen_engine::{Permit, Tool};
+use mizzen_engine::{InstalledTool, Permit, Tool};
 use mizzen_model::manifest::Provides;
 use mizzen_sandbox::{Plugin, PrepareError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,12 +49,13 @@ impl Toolbox {
             // Compiled a moment ago to be checked; compiling cannot fail now.
             if let Ok(tool) = Tool::compile(Arc::clone(entered.spec())) {
                 let callable = Callable {
-                    tool,
+                    tool: InstalledTool::new(tool, ready.plugin.verified()),
                     plugin: ready.plugin.clone(),
                 };
                 tools.insert((digest, entered.spec().id().to_string()), Arc::new(callable));
             }
         }
+        let by_id = by_id(&registry, &tools);
         let mut packs = BTreeMap::new();
         for item in registry.items(Provides::Pack) {
             let digest = item.plugin.digest();
@@ -68,6 +71,7 @@ impl Toolbox {
             registry,
             plugins,
             tools,
+            by_id,
             packs,
         })
     }
@@ -106,6 +110,24 @@ impl Toolbox {
             Err(error) => Err(Failure::Compile(format!("the compiler failed: {error}"))),
         }
     }
+}
+
+/// Every id without a version is resolved once, here.
+fn by_id(
+    registry: &Registry,
+    tools: &BTreeMap<(Digest, String), Arc<Callable>>,
+) -> HashMap<String, Arc<Callable>> {
+    let mut by_id = HashMap::new();
+    for entered in registry.tools() {
+        let id = entered.spec().id();
+        let meant = ToolRequirement::parse(id.as_str()).ok();
+        let meant = meant.and_then(|wanted| registry.resolve(&wanted).ok());
+        let meant = meant.and_then(|tool| tools.get(&(tool.plugin().digest(), id.to_string())));
+        if let Some(callable) = meant {
+            by_id.insert(id.to_string(), Arc::clone(callable));
+        }
+    }
+    by_id
 }
 
 async fn described(plugin: &Plugin) -> Result<Described, Failure> {

@@ -17,6 +17,8 @@ use std::time::Instant;
 pub struct InstalledPack {
     plugin: Plugin,
     descriptor: Arc<PackDescriptor>,
+    /// The same for all of its evaluations.
+    permit: Permit,
     /// The operator's settings as facts, JSON text with a comma after each.
     settings: String,
 }
@@ -32,9 +34,11 @@ impl std::fmt::Debug for InstalledPack {
 
 impl InstalledPack {
     pub(super) fn new(item: &RegisteredItem, plugin: Plugin, settings: Option<&str>) -> Option<Self> {
+        let descriptor = Arc::clone(item.pack.as_ref()?);
         Some(Self {
+            permit: Permit::for_pack(plugin.verified(), descriptor.id()),
             plugin,
-            descriptor: Arc::clone(item.pack.as_ref()?),
+            descriptor,
             settings: setting_facts(settings),
         })
     }
@@ -82,7 +86,6 @@ impl InstalledPack {
         };
         let facts = with_settings(&self.settings, facts)
             .ok_or_else(|| not_asked("the facts are not a JSON array".to_owned()))?;
-        let permit = Permit::for_pack(self.plugin.verified(), self.id());
         let evaluation = Evaluation {
             facts,
             budget,
@@ -90,7 +93,7 @@ impl InstalledPack {
         };
         let report = self
             .plugin
-            .evaluate(permit, evaluation)
+            .evaluate(self.permit.clone(), evaluation)
             .await
             .map_err(|fault| not_asked(fault.to_string()))?;
         for line in &report.log {

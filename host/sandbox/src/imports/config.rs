@@ -9,7 +9,7 @@ impl config::Host for CallState {
         // The interface has no error: a tool that did not ask for `config` sees the settings of nobody.
         let allowed = self.ask(&Use::Config)?.is_ok();
         Ok(self
-            .services
+            .services()
             .config
             .clone()
             .filter(|_| allowed)

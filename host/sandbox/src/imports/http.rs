@@ -39,7 +39,7 @@ impl http::Host for CallState {
         } else {
             HostNamed::ByPattern
         };
-        let Some(service) = self.services.http.clone() else {
+        let Some(service) = self.services().http.clone() else {
             return Ok(Err(absent("outgoing HTTP")));
         };
         let request = HttpRequest {

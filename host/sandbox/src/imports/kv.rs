@@ -26,7 +26,11 @@ impl CallState {
                 message,
             })));
         }
-        Ok(self.services.kv.clone().ok_or_else(|| absent("key-value store")))
+        Ok(self
+            .services()
+            .kv
+            .clone()
+            .ok_or_else(|| absent("key-value store")))
     }
 }
 

@@ -10,12 +10,12 @@ impl secrets::Host for CallState {
         if let Err(denied) = self.ask(&Use::Secret(&name))? {
             return Ok(Err(denied));
         }
-        let Some(secret) = self.services.secrets.get(&name) else {
+        let Some(secret) = self.services().secrets.get(&name).cloned() else {
             return Ok(Err(absent(
                 "secret of this name; the operator sets it under [secrets] in mizzen.toml",
             )));
         };
-        self.log.reveal(&name, secret);
+        self.log.reveal(&name, &secret);
         Ok(Ok(secret.expose().to_owned()))
     }
 }

@@ -13,27 +13,28 @@ impl tools::Host for CallState {
         if let Err(denied) = self.ask(&Use::Tool(id))? {
             return Ok(Err(denied));
         }
-        if self.lineage.iter().any(|earlier| earlier == id) {
-            let path = self.lineage.join(" → ");
+        let lineage = self.lineage();
+        if lineage.iter().any(|earlier| earlier == id) {
+            let path = lineage.join(" → ");
             return Ok(Err(types::Error::Denied(format!(
                 "{path} → {id}: a tool cannot call itself, directly or through others"
             ))));
         }
-        if self.lineage.len() >= LEVELS {
+        if lineage.len() >= LEVELS {
             let message = format!(
                 "{}: tools call tools at most {} deep",
-                self.lineage.join(" → "),
+                lineage.join(" → "),
                 LEVELS - 1
             );
             return Ok(Err(types::Error::Denied(message)));
         }
-        let Some(service) = self.services.tools.clone() else {
+        let Some(service) = self.services().tools.clone() else {
             return Ok(Err(absent("calls of other tools")));
         };
         let asked = NestedCall {
             tool,
             input,
-            lineage: self.lineage.clone(),
+            lineage,
             deadline: self.end,
         };
         Ok(service.call(asked).await.map_err(guest_error))
