@@ -12,6 +12,7 @@ mod pack;
 mod plugin;
 mod plugins;
 mod rules;
+mod run;
 mod serve;
 mod sprite;
 mod tool;
@@ -50,6 +51,8 @@ enum Verb {
     Plugins(plugins::Plugins),
     /// Check and run rule files
     Rules(rules::Rules),
+    /// Replay executions that were recorded
+    Run(run::Run),
     /// Validate, fingerprint and test sprites
     Sprite(sprite::Sprite),
     /// Check tool descriptors
@@ -75,6 +78,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Pack(group) => group.run(),
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),
+        Verb::Run(group) => group.run(),
         Verb::Sprite(verb) => verb.run(),
         Verb::Tool(group) => group.run(),
         Verb::Trust(group) => group.run(),

@@ -315,7 +315,25 @@ fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
         .execute(&server, json!({"text": "a", "endless": true}))
         .expect(409, "PACK_VETO");
     assert_eq!(endless["details"]["rule"], Value::Null, "{endless}");
+    let history = format!(
+        "/v1/chains/{}/history?limit=100",
+        chain.0["chains"][0]["id"].as_str().unwrap()
+    );
+    let runs = server.call("GET", &history).expect(200, "")["executions"].clone();
     server.terminate();
+    // What the packs said is recorded, so every run can be gone through again without them.
+    assert_eq!(runs.as_array().unwrap().len(), 8);
+    for run in runs.as_array().unwrap() {
+        let id = run["execution_id"].as_str().unwrap();
+        let data = place.path("data");
+        let output = mizzen()
+            .args(["run", "replay", id, "--data"])
+            .arg(data)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("pack judge"), "{said}");
+    }
     // The input is the caller's own and is kept; what a pack took out of an answer is nowhere.
     assert!(place.keeps("xk-secret-77"));
     for gone in ["XK-SECRET-77", "XK-OTHER-88", "XK-STOPPED-91", "XK-ODD-92"] {

@@ -72,7 +72,10 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{PluginSet, PluginSetError};
 pub use prompts::{FetchPrompt, Prompts};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
-pub use runs::{AuditError, HostKey, Recovered, Runs, Verified, verify as verify_audit};
+pub use runs::{
+    AuditError, Decided, Difference, HostKey, Recording, RecordingError, Recovered, Replay, Runs, Transition,
+    Verified, replay, verify as verify_audit,
+};
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use verify_fingerprint::FingerprintReport;

@@ -10,6 +10,7 @@ mod hold;
 mod packs;
 mod perform;
 mod recover;
+mod replay;
 mod resolve;
 mod seal;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub(crate) use drive::{Begun, begin, result_text};
 #[cfg(test)]
 pub(crate) use perform::Script;
 pub use recover::Recovered;
+pub use replay::{Decided, Difference, Recording, RecordingError, Replay, Transition, replay};
 use resolve::PlanCache;
 pub(crate) use resolve::Planned;
 pub use seal::HostKey;

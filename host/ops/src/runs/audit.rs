@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The version of the document.
-const FORMAT: &str = "mizzen-audit/1";
+pub(super) const FORMAT: &str = "mizzen-audit/1";
 /// Entries that are read at once.
-const PIECE: usize = 1_000;
+pub(super) const PIECE: usize = 1_000;
 
 /// What was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]

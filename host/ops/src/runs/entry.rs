@@ -1,7 +1,7 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
 use super::packs::{self, PackPin};
-use super::resolve::Resolution;
+use super::resolve::{Pin, Resolution};
 use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::run::{CallFailure, Event, Transient};
@@ -146,6 +146,24 @@ pub(super) fn body(event: &Event) -> Map<String, Value> {
         Value::Object(body) => body,
         _ => Map::new(),
     }
+}
+
+/// What is said before a call that changes the world; none for one that does not.
+pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Option<Map<String, Value>> {
+    let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
+    let value = json!({
+        "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
+        "idempotency_key": idempotency_key(id, order),
+    });
+    match value {
+        Value::Object(body) if changes => Some(body),
+        _ => None,
+    }
+}
+
+/// Stable over attempts and restarts. A step of a chain has one iteration.
+pub(super) fn idempotency_key(id: ExecutionId, order: u32) -> String {
+    format!("{id}/{order}/0")
 }
 
 /// The body of an answer's entry while packs look at the answer.

@@ -152,23 +152,33 @@ impl Host {
         resolutions: &[Resolution],
         pins: &[PackPin],
     ) -> Result<Plan<StepCall>, OpError> {
-        let loaded = self.loaded();
-        let plan = compile(&council(definition)?, chain, |sprite, capability| {
-            let id = sprite.id.to_string();
-            let recorded = resolutions
-                .iter()
-                .find(|resolution| resolution.sprite_id == id && resolution.capability == capability.name);
-            let found = recorded.map_or_else(
-                || Found::Nothing {
-                    code: "CAPABILITY_UNRESOLVED".to_owned(),
-                    message: format!("nothing is recorded for {:?}", capability.name),
-                },
-                |resolution| resolution.found.clone(),
-            );
-            target(&loaded, found, sprite)
-        })?;
-        Ok(plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about))
+        plan_recorded(&self.loaded(), definition, chain, resolutions, pins)
     }
+}
+
+/// The plan that a run was begun with. Its calls can be made as far as their plugins are loaded.
+pub(super) fn plan_recorded(
+    loaded: &Loaded,
+    definition: &str,
+    chain: ChainId,
+    resolutions: &[Resolution],
+    pins: &[PackPin],
+) -> Result<Plan<StepCall>, OpError> {
+    let plan = compile(&council(definition)?, chain, |sprite, capability| {
+        let id = sprite.id.to_string();
+        let recorded = resolutions
+            .iter()
+            .find(|resolution| resolution.sprite_id == id && resolution.capability == capability.name);
+        let found = recorded.map_or_else(
+            || Found::Nothing {
+                code: "CAPABILITY_UNRESOLVED".to_owned(),
+                message: format!("nothing is recorded for {:?}", capability.name),
+            },
+            |resolution| resolution.found.clone(),
+        );
+        target(loaded, found, sprite)
+    })?;
+    Ok(plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about))
 }
 
 fn council(definition: &str) -> Result<Council, OpError> {

@@ -8,7 +8,7 @@ use crate::entropy::CountingEntropy;
 use crate::host::Host;
 use crate::runs::drive::result_text;
 use crate::runs::resolve::Planned;
-use crate::runs::verify;
+use crate::runs::{Recording, replay, verify};
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use serde_json::Value;
@@ -105,6 +105,11 @@ pub(super) fn check(
     // Whoever has the public key alone can tell that nothing is missing.
     let key = SecretKey::from_seed(&[7; 32]).public();
     verify(&export, &key).map_err(|error| error.to_string())?;
+    // And whoever has the export can make the run again, to the byte.
+    let recording = Recording::from_export(&export).map_err(|error| error.to_string())?;
+    if let Some(difference) = replay(&recording).difference {
+        return Err(format!("a replay differs at {difference}"));
+    }
     let result: Value = serde_json::from_str(&stored).map_err(|error| error.to_string())?;
     let entries: Vec<Value> = events
         .iter()
