@@ -3,11 +3,11 @@
 use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::{Host, IdempotencyKey};
-use crate::runs::{Begun, Planned, Progress, Rest, begin};
+use crate::runs::{Beginning, Planned, Progress, Rest, Unbegun, begin};
 use mizzen_model::execution::{ChainExecuteRequest, ChainExecutionResult, parse_execute_all};
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::json::{Json, Object};
-use mizzen_store::{Idempotency, Recorded, RunRefused, WriteError, Written};
+use mizzen_store::{Idempotency, Recorded, RunRefused, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -124,29 +124,32 @@ impl Host {
             return Err(Fault::Unavailable("too many executions are open".to_owned()).into());
         }
         let id = ExecutionId::from(self.new_run_id()?);
-        let Begun { mut driver, run } = begin(self, id, planned, input, caller.actor());
+        let mut driver = begin(
+            self,
+            Beginning {
+                id,
+                planned,
+                input,
+                actor: caller.actor(),
+                idempotency,
+                audit: self.audit(caller, "execute_chain", id.to_string()),
+            },
+        );
         driver.trace_below(caller.trace());
-        let audit = self.audit(caller, "execute_chain", id.to_string());
-        match self.store.start_run(run, idempotency, audit).await {
-            Ok(Written::Now) => {
-                let progress = driver.watch();
-                driver.launch();
-                self.wait_for(id.uuid(), progress, wait).await
-            }
-            Ok(Written::Before(answer)) => {
-                driver.abandon();
-                self.wait_again(&answer, wait).await
-            }
-            Err(error) => {
-                driver.abandon();
-                Err(match error {
+        let progress = driver.watch();
+        driver.launch();
+        match self.wait_for(id.uuid(), progress, wait).await? {
+            Ok(executed) => Ok(executed),
+            Err(unbegun) => match &*unbegun {
+                Unbegun::Before(answer) => self.wait_again(answer, wait).await,
+                Unbegun::Failed(error) => Err(match error.clone() {
                     WriteError::Store(error) => error.into(),
                     WriteError::Refused(RunRefused::Mismatch(mismatch)) => mismatch.into(),
                     WriteError::Refused(RunRefused::Superseded) => {
                         Fault::Internal(format!("the new run {id} was written by somebody else")).into()
                     }
-                })
-            }
+                }),
+            },
         }
     }
 
@@ -154,36 +157,43 @@ impl Host {
     async fn wait_again(&self, answer: &str, wait: Wait) -> Result<Executed, OpError> {
         let id = Uuid::try_parse(answer)
             .map_err(|_| Fault::Internal("a recorded answer cannot be read".to_owned()))?;
-        match self.runs.find(id) {
-            Some(live) => self.wait_for(id, live.progress, wait).await,
-            None => {
-                let result = Arc::new(self.execution(id).await?);
-                Ok(if result.status.is_final() {
-                    Executed::Ended(result)
-                } else {
-                    Executed::Accepted(id)
-                })
-            }
+        if let Some(live) = self.runs.find(id)
+            && let Ok(executed) = self.wait_for(id, live.progress, wait).await?
+        {
+            return Ok(executed);
         }
+        let result = Arc::new(self.execution(id).await?);
+        Ok(if result.status.is_final() {
+            Executed::Ended(result)
+        } else {
+            Executed::Accepted(id)
+        })
     }
 
+    /// Waits until a run is where its caller wants it, or is not begun at all.
     async fn wait_for(
         &self,
         id: Uuid,
         mut progress: watch::Receiver<Progress>,
         wait: Wait,
-    ) -> Result<Executed, OpError> {
-        if wait == Wait::ForStart {
-            return Ok(Executed::Accepted(id));
-        }
+    ) -> Result<Result<Executed, Arc<Unbegun>>, OpError> {
+        let mut stored = false;
         loop {
             match &progress.borrow_and_update().rest {
-                Rest::Ended(result) => return Ok(Executed::Ended(Arc::clone(result))),
-                Rest::Waiting(result) => return Ok(Executed::Waiting(Arc::clone(result))),
-                Rest::Moving => {}
+                Rest::Unstored => {}
+                Rest::Unbegun(why) => return Ok(Err(Arc::clone(why))),
+                _ if wait == Wait::ForStart => return Ok(Ok(Executed::Accepted(id))),
+                Rest::Ended(result) => return Ok(Ok(Executed::Ended(Arc::clone(result)))),
+                Rest::Waiting(result) => return Ok(Ok(Executed::Waiting(Arc::clone(result)))),
+                Rest::Moving => stored = true,
             }
             if progress.changed().await.is_err() {
-                return Err(Fault::Unavailable(format!("execution {id} goes on after a restart")).into());
+                let what = if stored {
+                    format!("execution {id} goes on after a restart")
+                } else {
+                    "the host stops: nobody knows whether the execution was begun; look at the history".to_owned()
+                };
+                return Err(Fault::Unavailable(what).into());
             }
         }
     }

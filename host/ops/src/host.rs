@@ -125,14 +125,7 @@ impl Host {
     pub(crate) fn spawn_run(&self, driver: impl Future<Output = ()> + Send + 'static) {
         match self.toolbox.get() {
             None => drop(tokio::spawn(driver)),
-            Some(toolbox) => {
-                let sandbox = Arc::clone(toolbox.sandbox());
-                drop(tokio::spawn(async move {
-                    if let Err(error) = sandbox.run(driver).await {
-                        tracing::error!(%error, "a run's driver ended early");
-                    }
-                }));
-            }
+            Some(toolbox) => toolbox.sandbox().spawn(driver),
         }
     }
 

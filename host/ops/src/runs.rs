@@ -6,7 +6,7 @@
 mod audit;
 mod drive;
 mod entry;
-mod hold;
+mod ledger;
 mod packs;
 mod perform;
 mod recover;
@@ -17,7 +17,7 @@ mod seal;
 mod simulation;
 
 pub use audit::{AuditError, Verified, verify};
-pub(crate) use drive::{Begun, begin, result_text};
+pub(crate) use drive::{Beginning, begin, result_text};
 #[cfg(test)]
 pub(crate) use perform::Script;
 pub use recover::Recovered;
@@ -27,7 +27,7 @@ pub(crate) use resolve::Planned;
 pub use seal::HostKey;
 
 use mizzen_model::execution::{Approval, ChainExecutionResult};
-use mizzen_store::AuditEntry;
+use mizzen_store::{AuditEntry, RunRefused, WriteError};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,13 +47,26 @@ pub(crate) struct Progress {
 /// Where a run rests.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Rest {
-    /// Nowhere: it is moving.
+    /// It is not in the store yet.
     #[default]
+    Unstored,
+    /// It never will be: there is no such run.
+    Unbegun(Arc<Unbegun>),
+    /// Nowhere: it is moving.
     Moving,
     /// It waits for a person.
     Waiting(Arc<ChainExecutionResult>),
     /// It has ended.
     Ended(Arc<ChainExecutionResult>),
+}
+
+/// Why a run was not begun.
+#[derive(Debug)]
+pub(crate) enum Unbegun {
+    /// The same was asked for before: this is the recorded answer.
+    Before(String),
+    /// The store did not take it.
+    Failed(WriteError<RunRefused>),
 }
 
 /// Something that a driver is asked.

@@ -78,6 +78,14 @@ impl Sandbox {
         self.guests.spawn(future).await
     }
 
+    /// Begins a future on the guests' threads and does not wait for it.
+    pub fn spawn<F>(&self, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        drop(self.guests.spawn(future));
+    }
+
     pub(crate) fn machine(&self) -> &Arc<Machine> {
         &self.machine
     }

@@ -29,7 +29,7 @@ pub enum StoreError {
 }
 
 /// What came of a write: a refusal of this operation, or a fault.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum WriteError<R> {
     /// The operation was refused and left nothing behind.
     #[error("{0}")]

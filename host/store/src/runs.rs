@@ -7,6 +7,7 @@ use crate::outbox::{self, NewDelivery};
 use crate::sprites::id as id_column;
 use crate::store::Store;
 use rusqlite::{Connection, OptionalExtension, params};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// One line of a run's journal.
@@ -58,9 +59,7 @@ pub struct NewRun {
     /// BLAKE3 of the definition.
     pub definition_hash: [u8; 32],
     /// What it is made from: the council's document.
-    pub definition: String,
-    /// The first transition.
-    pub step: RunStep,
+    pub definition: Arc<str>,
 }
 
 /// A stored run.
@@ -109,30 +108,36 @@ pub enum RunRefused {
 }
 
 impl Store {
-    /// Begins a run. With an idempotency key the answer that is kept is the run's id.
+    /// Begins a run, with everything that has happened to it so far. With an idempotency key the answer that is kept is the run's
+    /// id.
     pub async fn start_run(
         &self,
         run: NewRun,
+        step: Arc<RunStep>,
         idempotency: Option<Idempotency>,
-        audit: AuditEntry,
+        audits: Vec<AuditEntry>,
     ) -> Result<Written, WriteError<RunRefused>> {
-        self.write(move |connection| start(connection, &run, idempotency.as_ref(), &audit))
-            .await
+        self.write(move |connection| {
+            let written = start(connection, &run, &step, idempotency.as_ref())?;
+            if written == Written::Now {
+                append_audits(connection, &audits)?;
+            }
+            Ok(written)
+        })
+        .await
     }
 
-    /// Takes a run one transition further. `next_seq` is where its writer believes that the journal ends.
+    /// Takes a run further. `next_seq` is where its writer believes that the journal ends.
     pub async fn append_run(
         &self,
         id: Uuid,
         next_seq: u64,
-        step: RunStep,
-        audit: Option<AuditEntry>,
+        step: Arc<RunStep>,
+        audits: Vec<AuditEntry>,
     ) -> Result<(), WriteError<RunRefused>> {
         self.write(move |connection| {
             append(connection, id, next_seq, &step)?;
-            if let Some(audit) = &audit {
-                audit::append(connection, audit)?;
-            }
+            append_audits(connection, &audits)?;
             Ok(())
         })
         .await
@@ -290,21 +295,36 @@ impl<'a> Standing<'a> {
     }
 }
 
+fn append_audits(connection: &Connection, audits: &[AuditEntry]) -> rusqlite::Result<()> {
+    audits.iter().try_for_each(|audit| audit::append(connection, audit))
+}
+
+/// What runs are made from is the same for many of them, and large: it is looked up before it is handed over.
+fn put_definition(connection: &Connection, run: &NewRun) -> rusqlite::Result<()> {
+    let known = connection
+        .prepare_cached("SELECT 1 FROM run_definitions WHERE hash = ?1")?
+        .exists([run.definition_hash])?;
+    if !known {
+        connection
+            .prepare_cached("INSERT INTO run_definitions (hash, document) VALUES (?1, ?2)")?
+            .execute(params![run.definition_hash, run.definition])?;
+    }
+    Ok(())
+}
+
 /// Begins a run.
 fn start(
     connection: &Connection,
     run: &NewRun,
+    step: &RunStep,
     idempotency: Option<&Idempotency>,
-    audit: &AuditEntry,
 ) -> Result<Written, Stop<RunRefused>> {
     let id = run.id.to_string();
     if let before @ Written::Before(_) = idempotency::claim(connection, idempotency, &id)? {
         return Ok(before);
     }
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO run_definitions (hash, document) VALUES (?1, ?2)")?
-        .execute(params![run.definition_hash, run.definition])?;
-    let standing = Standing::after(1, &run.step).ok_or(Stop::Refused(RunRefused::Superseded))?;
+    put_definition(connection, run)?;
+    let standing = Standing::after(1, step).ok_or(Stop::Refused(RunRefused::Superseded))?;
     let sealed = standing.sealed;
     let completed_at = sealed.map(|sealed| sealed.completed_at);
     connection
@@ -328,8 +348,7 @@ fn start(
             sealed.map(|sealed| &sealed.result),
             sealed.and_then(|sealed| sealed.seal.as_ref()),
         ])?;
-    put_events(connection, connection.last_insert_rowid(), &id, &run.step)?;
-    audit::append(connection, audit)?;
+    put_events(connection, connection.last_insert_rowid(), &id, step)?;
     Ok(Written::Now)
 }
 

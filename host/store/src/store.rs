@@ -43,7 +43,7 @@ impl Store {
     where
         T: Send + 'static,
         R: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Stop<R>> + Send + 'static,
+        F: Fn(&Connection) -> Result<T, Stop<R>> + Send + 'static,
     {
         self.inner.writer.run(work).await
     }

@@ -1,7 +1,8 @@
 //! The one thread that writes.
 //!
-//! Writes that wait at the same time share a transaction: each runs in its own savepoint, so that one that is refused leaves
-//! nothing behind, and all are answered after the commit. Refusals wait too: they may rest on a row of the same transaction.
+//! Writes that wait at the same time share a transaction, and all are answered after the commit. Refusals wait too: they may rest on
+//! a row of the same transaction. Nearly all writes are kept, or refused before they have changed anything. One that has to be undone
+//! makes the whole batch begin again with a savepoint around each: savepoints copy every page that is changed inside of them.
 //!
 //! A commit that fails is *unknown*, not rolled back (after a failed fsync the row may be on disk): the store is
 //! poisoned and never writes again. Only "no room" is known to have left nothing, because the frame that would have made
@@ -37,7 +38,7 @@ enum Message {
     Close(oneshot::Sender<()>),
 }
 
-/// What one unit of work did inside its savepoint.
+/// What came of one unit of work.
 enum Done {
     Keep,
     Undo,
@@ -50,7 +51,7 @@ trait Job: Send {
 }
 
 struct Pending<T, R, F> {
-    work: Option<F>,
+    work: F,
     result: Option<Result<T, WriteError<R>>>,
     reply: oneshot::Sender<Result<T, WriteError<R>>>,
 }
@@ -59,13 +60,10 @@ impl<T, R, F> Job for Pending<T, R, F>
 where
     T: Send,
     R: Send,
-    F: FnOnce(&Connection) -> Result<T, Stop<R>> + Send,
+    F: Fn(&Connection) -> Result<T, Stop<R>> + Send,
 {
     fn work(&mut self, connection: &Connection) -> Done {
-        let Some(work) = self.work.take() else {
-            return Done::Undo;
-        };
-        match work(connection) {
+        match (self.work)(connection) {
             Ok(value) => {
                 self.result = Some(Ok(value));
                 Done::Keep
@@ -134,14 +132,14 @@ impl Writer {
     where
         T: Send + 'static,
         R: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Stop<R>> + Send + 'static,
+        F: Fn(&Connection) -> Result<T, Stop<R>> + Send + 'static,
     {
         if let Some(memory) = &self.memory {
             return memory.write(work).await;
         }
         let (reply, answer) = oneshot::channel();
         let job = Pending {
-            work: Some(work),
+            work,
             result: None,
             reply,
         };
@@ -257,19 +255,43 @@ impl Thread {
 
     /// Runs every job and commits. A fault is everybody's; refusals stay with their job.
     fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> Option<StoreError> {
-        if let Err(error) = self.say("BEGIN IMMEDIATE") {
+        let done = match self.together(batch) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.one_by_one(batch),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
             return Some(self.before_commit(&error));
-        }
-        for job in batch.iter_mut() {
-            if let Err(error) = self.one(job.as_mut()) {
-                return Some(self.before_commit(&error));
-            }
         }
         match self.say("COMMIT") {
             Ok(()) => None,
             Err(error) if self.is_full(&error) => Some(self.before_commit(&error)),
             Err(error) => Some(self.poison(&error)),
         }
+    }
+
+    /// Runs every job. False when one of them has to be undone: nothing is left of any then.
+    fn together(&self, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<bool> {
+        self.say("BEGIN IMMEDIATE")?;
+        for job in batch {
+            let before = self.connection.total_changes();
+            match job.work(&self.connection) {
+                Done::Keep => {}
+                Done::Undo if self.connection.total_changes() == before => {}
+                Done::Failed(error) if severity(&error) != Severity::Statement => return Err(error),
+                Done::Undo | Done::Failed(_) => {
+                    self.say("ROLLBACK")?;
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs every job by itself, so that one that is undone leaves the others alone.
+    fn one_by_one(&self, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
+        self.say("BEGIN IMMEDIATE")?;
+        batch.iter_mut().try_for_each(|job| self.one(job.as_mut()))
     }
 
     fn one(&self, job: &mut dyn Job) -> rusqlite::Result<()> {
@@ -360,7 +382,7 @@ mod tests {
         let (writer, stats) = start(folder.path());
         let writer = Arc::new(writer);
         let (held, hold) = std::sync::mpsc::channel::<()>();
-        let (began, begun) = tokio::sync::oneshot::channel::<()>();
+        let (began, mut begun) = mpsc::unbounded_channel();
         let first = tokio::spawn({
             let writer = Arc::clone(&writer);
             async move {
@@ -373,7 +395,7 @@ mod tests {
             }
         });
         // Only now: the writer has taken the first write alone, so all the others wait together.
-        begun.await.unwrap();
+        begun.recv().await.unwrap();
         let tasks: Vec<_> = (0..100)
             .map(|n| {
                 let writer = Arc::clone(&writer);

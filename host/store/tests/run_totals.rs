@@ -7,6 +7,7 @@ use mizzen_store::{
     WriteError,
 };
 use std::path::Path;
+use std::sync::Arc;
 use uuid::Uuid;
 
 fn open(folder: &Path) -> Store {
@@ -30,7 +31,7 @@ fn step(seq: u64, status: &str, ended: bool) -> RunStep {
     }
 }
 
-fn new_run(id: u128, chain: u128, step: RunStep) -> NewRun {
+fn new_run(id: u128, chain: u128) -> NewRun {
     NewRun {
         id: Uuid::from_u128(id),
         council_id: Uuid::from_u128(1),
@@ -38,7 +39,6 @@ fn new_run(id: u128, chain: u128, step: RunStep) -> NewRun {
         started_at: 1_000,
         definition_hash: [7; 32],
         definition: "{}".into(),
-        step,
     }
 }
 
@@ -54,6 +54,13 @@ fn audit() -> AuditEntry {
     }
 }
 
+async fn begin(store: &Store, run: NewRun, step: RunStep) {
+    store
+        .start_run(run, Arc::new(step), None, vec![audit()])
+        .await
+        .unwrap();
+}
+
 /// Six runs of two chains; half of them end in the write that begins them.
 async fn fill(store: &Store) {
     for (id, chain, status, ended) in [
@@ -65,16 +72,14 @@ async fn fill(store: &Store) {
         (6, 3, "awaiting_approval", false),
     ] {
         if id % 2 == 0 {
-            let run = new_run(id, chain, step(1, "running", false));
-            store.start_run(run, None, audit()).await.unwrap();
+            begin(store, new_run(id, chain), step(1, "running", false)).await;
             let id = Uuid::from_u128(id);
             store
-                .append_run(id, 2, step(2, status, ended), None)
+                .append_run(id, 2, Arc::new(step(2, status, ended)), Vec::new())
                 .await
                 .unwrap();
         } else {
-            let run = new_run(id, chain, step(1, status, ended));
-            store.start_run(run, None, audit()).await.unwrap();
+            begin(store, new_run(id, chain), step(1, status, ended)).await;
         }
     }
 }
@@ -153,7 +158,7 @@ async fn a_writer_that_is_behind_is_refused_and_leaves_nothing() {
     let (running, ended) = (Uuid::from_u128(4), Uuid::from_u128(1));
     for (id, next_seq, seq) in [(running, 2, 2), (running, 3, 4), (ended, 2, 2)] {
         let refused = store
-            .append_run(id, next_seq, step(seq, "completed", true), None)
+            .append_run(id, next_seq, Arc::new(step(seq, "completed", true)), Vec::new())
             .await;
         assert!(matches!(
             refused,

@@ -51,17 +51,12 @@ pub(crate) async fn fill(bench: &Bench, rows: Rows, count: u64) -> Result<()> {
         std::fs::remove_dir_all(&folder)?;
     }
     let store = Store::open(&folder, &Options::default())?;
-    let definition: Arc<str> = "{}".into();
     let mut waiting = tokio::task::JoinSet::new();
     for number in 0..count {
-        let (store, definition) = (store.clone(), Arc::clone(&definition));
+        let store = store.clone();
         waiting.spawn(async move {
             match rows {
-                Rows::Runs => store
-                    .start_run(run(number, &definition), None, audit())
-                    .await
-                    .map(drop)
-                    .map_err(anyhow::Error::from),
+                Rows::Runs => start_run(&store, number).await,
                 Rows::Sprites => store
                     .create_sprite(sprite(number), String::new(), None, audit())
                     .await
@@ -96,36 +91,38 @@ pub(crate) fn audit() -> AuditEntry {
 }
 
 /// A run that has ended, with a result as long as one of three small steps.
-pub(crate) fn run(number: u64, definition: &str) -> NewRun {
+pub(crate) async fn start_run(store: &Store, number: u64) -> Result<()> {
     let at = i64::try_from(number).unwrap_or(i64::MAX);
     let result = format!("{{\"n\":{number},\"pad\":\"{}\"}}", "x".repeat(800));
-    NewRun {
+    let run = NewRun {
         id: Uuid::from_u64_pair(2, number),
         council_id: Uuid::from_u64_pair(4, 0),
         chain_id: chain(number),
         started_at: at,
         definition_hash: [7; 32],
-        definition: definition.to_owned(),
-        step: RunStep {
-            events: vec![RunEvent {
-                seq: 1,
-                bytes: result.clone(),
-                hash: [1; 32],
-            }],
-            status: if number.is_multiple_of(20) {
-                "failed"
-            } else {
-                "completed"
-            }
-            .to_owned(),
-            sealed: Some(Sealed {
-                completed_at: at,
-                result,
-                seal: None,
-            }),
-            deliveries: Vec::new(),
-        },
-    }
+        definition: "{}".into(),
+    };
+    let step = RunStep {
+        events: vec![RunEvent {
+            seq: 1,
+            bytes: result.clone(),
+            hash: [1; 32],
+        }],
+        status: if number.is_multiple_of(20) {
+            "failed"
+        } else {
+            "completed"
+        }
+        .to_owned(),
+        sealed: Some(Sealed {
+            completed_at: at,
+            result,
+            seal: None,
+        }),
+        deliveries: Vec::new(),
+    };
+    store.start_run(run, Arc::new(step), None, vec![audit()]).await?;
+    Ok(())
 }
 
 pub(crate) fn sprite(number: u64) -> NewSprite {

@@ -47,8 +47,9 @@ async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
         chain_id: Uuid::nil(),
         started_at: 0,
         definition_hash: [0; 32],
-        definition: "{}".to_owned(),
-        step: RunStep {
+        definition: "{}".into(),
+    };
+    let step = RunStep {
             events: vec![RunEvent {
                 seq: 1,
                 bytes: "{}".to_owned(),
@@ -57,7 +58,6 @@ async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
             status: "running".to_owned(),
             sealed: None,
             deliveries: deliveries.collect(),
-        },
     };
     let audit = AuditEntry {
         at: 0,
@@ -68,7 +68,10 @@ async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
         request_id: "req-0".to_owned(),
         detail: "{}".to_owned(),
     };
-    host.store.start_run(run, None, audit).await.unwrap();
+    host.store
+        .start_run(run, Arc::new(step), None, vec![audit])
+        .await
+        .unwrap();
     Bench {
         _folder: folder,
         host: Arc::new(host),

@@ -201,7 +201,7 @@ impl Host {
             Past {
                 journal,
                 last_ms,
-                load_plan: started.load_plan,
+                load_plan: started.load_plan.into(),
             },
         ))
     }
@@ -210,7 +210,7 @@ impl Host {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
-    use super::super::drive::{Begun, begin};
+    use super::super::drive::{Beginning, begin};
     use super::super::resolve::{Found, Pin, Planned};
     use super::*;
     use crate::caller::Caller;
@@ -271,18 +271,23 @@ mod tests {
         let planned = Planned {
             plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
             definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
-            definition: council.json,
-            load_plan: String::new(),
+            definition: council.json.into(),
+            load_plan: "".into(),
             resolutions,
             pins: Vec::new(),
             packs: Arc::default(),
         };
         let id = ExecutionId::from(host.new_id().unwrap());
-        let Begun { driver, run } = begin(&host, id, &planned, json!({}), "local");
-        let audit = host.audit(&caller, "execute_chain", id.to_string());
-        host.store.start_run(run, None, audit).await.unwrap();
+        let beginning = Beginning {
+            id,
+            planned: &planned,
+            input: json!({}),
+            actor: "local",
+            idempotency: None,
+            audit: host.audit(&caller, "execute_chain", id.to_string()),
+        };
         // Nobody drives it on: the host has stopped.
-        driver.abandon();
+        begin(&host, beginning).store_and_stop().await;
         assert_eq!(host.resume_runs().await.unwrap().resumed, 1);
         let mut after = 0;
         while let Some(events) = host.next_events(id.uuid(), after).await.unwrap() {

@@ -71,9 +71,9 @@ pub(crate) enum Found {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Arc<Plan<StepCall>>,
-    pub(crate) definition: String,
+    pub(crate) definition: Arc<str>,
     pub(crate) definition_hash: [u8; 32],
-    pub(crate) load_plan: String,
+    pub(crate) load_plan: Arc<str>,
     pub(crate) resolutions: Vec<Resolution>,
     pub(crate) pins: Vec<PackPin>,
     pub(crate) packs: Arc<PackSet>,
@@ -126,9 +126,9 @@ impl Host {
             pins,
             packs: Arc::new(packs),
             plan: Arc::new(plan),
-            definition: definition.to_owned(),
+            definition: definition.into(),
             definition_hash: hash,
-            load_plan: loaded.plan_hash().to_owned(),
+            load_plan: loaded.plan_hash().into(),
             resolutions,
         });
         let mut plans = self

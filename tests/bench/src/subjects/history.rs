@@ -1,6 +1,6 @@
 //! History and registry with a thousand, a hundred thousand and a million rows: pages stay flat, and so does appending.
 
-use crate::filled::{Rows, audit, chain, run, sprite, store};
+use crate::filled::{Rows, audit, chain, start_run, sprite, store};
 use crate::harness::Bench;
 use crate::machine::fdatasync;
 use crate::row::{Row, Target, Value};
@@ -160,7 +160,7 @@ fn append(bench: &Bench, runtime: &Runtime, store: &Store, kind: Rows, size: u64
         timed(count, || {
             let number = seed + NEXT.fetch_add(1, Ordering::Relaxed);
             match kind {
-                Rows::Runs => drop(runtime.block_on(store.start_run(run(number, "{}"), None, audit()))?),
+                Rows::Runs => runtime.block_on(start_run(store, number))?,
                 Rows::Sprites => {
                     drop(runtime.block_on(store.create_sprite(
                         sprite(number),

@@ -6,12 +6,32 @@ use super::{Driver, result_text};
 use crate::hooks;
 use mizzen_engine::run::Command;
 use mizzen_model::rule::Hook;
-use mizzen_store::{NewDelivery, RunStep, Sealed};
+use mizzen_store::{AuditEntry, NewDelivery, RunStep, Sealed};
 use serde_json::{Map, Value, json};
 
 impl Driver {
+    /// Journals what follows from an event. While packs look at an answer, its own entry waits for theirs.
+    pub(super) fn record(
+        &mut self,
+        body: Map<String, Value>,
+        audit: Option<AuditEntry>,
+        commands: &[Command],
+        now_ms: u64,
+    ) {
+        let judging = commands
+            .iter()
+            .any(|command| matches!(command, Command::AskPacks(_)));
+        self.ledger.judging = judging;
+        if judging && body.is_empty() {
+            return;
+        }
+        let first_seq = self.journal.next_seq;
+        let step = self.transition(body, commands, now_ms);
+        self.ledger.add(first_seq, step, audit);
+    }
+
     /// The store's form of what just happened.
-    pub(in crate::runs) fn transition(
+    fn transition(
         &mut self,
         mut body: Map<String, Value>,
         commands: &[Command],

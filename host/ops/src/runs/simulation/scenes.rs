@@ -187,8 +187,8 @@ async fn scene(host: &Host, number: u64) -> Planned {
     Planned {
         plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
         definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
-        definition: council.json,
-        load_plan: String::new(),
+        definition: council.json.into(),
+        load_plan: "".into(),
         resolutions,
         pins: Vec::new(),
         packs: Arc::default(),

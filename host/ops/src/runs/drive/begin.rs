@@ -1,0 +1,187 @@
+//! How drivers come to be: with a new run, or with one that was made again from its journal.
+
+use super::super::entry::Journal;
+use super::super::ledger::{Ledger, Starting};
+use super::super::packs::PackSet;
+use super::super::resolve::{Planned, StepCall};
+use super::super::{Live, Progress};
+use super::{Driver, INBOX, RunClock};
+use crate::host::Host;
+use crate::traces::{SpanContext, SpanKind};
+use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
+use mizzen_model::id::ExecutionId;
+use mizzen_store::{AuditEntry, Idempotency, NewRun};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+
+/// A run to begin.
+pub(crate) struct Beginning<'a> {
+    pub(crate) id: ExecutionId,
+    pub(crate) planned: &'a Planned,
+    pub(crate) input: Value,
+    pub(crate) actor: &'a str,
+    pub(crate) idempotency: Option<Idempotency>,
+    pub(crate) audit: AuditEntry,
+}
+
+/// What a journal says of the time before.
+pub(in crate::runs) struct Past {
+    pub(in crate::runs) journal: Journal,
+    pub(in crate::runs) last_ms: u64,
+    pub(in crate::runs) load_plan: Arc<str>,
+}
+
+/// Begins a run: everything that needs nothing from outside happens here, and nothing of it is durable yet.
+pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
+    let Beginning {
+        id,
+        planned,
+        input,
+        actor,
+        idempotency,
+        audit,
+    } = beginning;
+    let now_ms = u64::try_from(host.now_ms()).unwrap_or(0);
+    let start = Start {
+        execution_id: id,
+        input: input.clone(),
+        now_ms,
+    };
+    let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
+    let mut driver = Driver::new(host, id, run, now_ms, Arc::clone(&planned.load_plan));
+    driver.packs = Arc::clone(&planned.packs);
+    let result = driver.run.result();
+    let (council_id, chain_id) = (result.council_id, result.chain_id);
+    let mut body = Map::new();
+    body.insert("kind".to_owned(), "started".into());
+    body.insert("council_id".to_owned(), council_id.to_string().into());
+    body.insert("chain_id".to_owned(), chain_id.to_string().into());
+    let definition = blake3::Hash::from_bytes(planned.definition_hash).to_hex();
+    body.insert("definition".to_owned(), format!("blake3:{definition}").into());
+    body.insert("load_plan".to_owned(), planned.load_plan.as_ref().into());
+    body.insert("calls".to_owned(), json!(planned.resolutions));
+    if !planned.pins.is_empty() {
+        body.insert("packs".to_owned(), json!(planned.pins));
+    }
+    body.insert("input".to_owned(), input);
+    body.insert("actor".to_owned(), actor.into());
+    driver.ledger.start_with(Starting {
+        run: NewRun {
+            id: id.uuid(),
+            council_id: council_id.uuid(),
+            chain_id: chain_id.uuid(),
+            started_at: i64::try_from(now_ms).unwrap_or(i64::MAX),
+            definition_hash: planned.definition_hash,
+            definition: Arc::clone(&planned.definition),
+        },
+        idempotency,
+        audit,
+    });
+    driver.record(body, None, &commands, now_ms);
+    driver.commands = commands;
+    driver
+}
+
+impl Driver {
+    fn new(host: &Arc<Host>, id: ExecutionId, run: Run<StepCall>, now_ms: u64, load_plan: Arc<str>) -> Self {
+        let (sender, inbox) = mpsc::channel(INBOX);
+        let (progress, watched) = watch::channel(Progress::default());
+        host.runs.enter(
+            id.uuid(),
+            Live {
+                inbox: sender,
+                progress: watched,
+            },
+        );
+        Self {
+            host: Arc::clone(host),
+            id,
+            run,
+            journal: Journal::new(id),
+            ledger: Ledger::new(&host.store, id.uuid()),
+            clock: RunClock::at(now_ms, host),
+            load_plan,
+            packs: Arc::default(),
+            held: None,
+            commands: Vec::new(),
+            barred: Vec::new(),
+            call: None,
+            first: None,
+            inbox,
+            progress,
+            span: None,
+        }
+    }
+
+    /// Traces the run below the request that started it, or by itself.
+    pub(crate) fn trace_below(&mut self, parent: Option<SpanContext>) {
+        let result = self.run.result();
+        self.span = self
+            .host
+            .traces
+            .begin("chain.execution", SpanKind::Internal, parent)
+            .map(|mut span| {
+                span.set("mizzen.execution_id", self.id.to_string());
+                span.set("mizzen.council_id", result.council_id.to_string());
+                span.set("mizzen.chain_id", result.chain_id.to_string());
+                span
+            });
+    }
+
+    /// A driver for a run that was made again from its journal.
+    pub(in crate::runs) fn resumed(host: &Arc<Host>, run: Run<StepCall>, past: Past) -> Self {
+        let id = run.result().execution_id;
+        let now_ms = u64::try_from(host.now_ms()).unwrap_or(0).max(past.last_ms);
+        let mut driver = Self::new(host, id, run, now_ms, past.load_plan);
+        driver.journal = past.journal;
+        driver.packs = Arc::new(PackSet::again(&host.loaded(), driver.run.plan().packs()));
+        driver.trace_below(None);
+        if let Some(span) = &mut driver.span {
+            span.set("mizzen.resumed", "true");
+        }
+        let pending = driver.run.pending().to_vec();
+        for command in &pending {
+            driver.first = driver
+                .in_doubt(command)
+                .map(|event| (event, past.last_ms))
+                .or(driver.first);
+        }
+        if driver.first.is_none() {
+            driver.commands = pending;
+        }
+        // What it has become is in the store already.
+        driver.publish();
+        driver
+    }
+
+    /// What a call comes to that may have been made before the host stopped, and must not be made twice.
+    fn in_doubt(&self, command: &Command) -> Option<Event> {
+        match command {
+            Command::Call { order, attempt, .. } => {
+                let pin = &self.run.plan().call(*order)?.pin;
+                (!pin.repeatable).then(|| Event::CallEnded {
+                    order: *order,
+                    attempt: *attempt,
+                    result: Err(CallFailure {
+                        code: "IN_DOUBT".to_owned(),
+                        message: format!(
+                            "the host stopped while {} ({}) was called: nobody knows whether it happened, and the tool names no \
+                             idempotency key; look, and start the chain again if it did not",
+                            pin.tool, pin.side_effects
+                        ),
+                        transient: Transient::No,
+                    }),
+                })
+            }
+            Command::AskGate(question) => {
+                let pin = &self.run.plan().gate_call()?.pin;
+                (!pin.repeatable).then(|| Event::GateAnswered {
+                    question: question.question,
+                    answer: Err("the host stopped while the gate agent was asked".to_owned()),
+                })
+            }
+            _ => None,
+        }
+    }
+}
