@@ -226,7 +226,7 @@ fn an_open_run_that_nobody_can_drive_is_found_by_the_doctor_and_counted() {
     let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
     let changed = database.execute(
         "UPDATE run_events SET bytes = replace(bytes, '\"started\"', '\"begun\"')
-         WHERE run = (SELECT seq FROM runs WHERE id = ?1)",
+         WHERE place >> 24 = (SELECT seq FROM runs WHERE id = ?1)",
         [&damaged],
     );
     assert_eq!(changed.unwrap(), 1);

@@ -165,6 +165,16 @@ pub enum PlanError {
 }
 
 impl<C> Plan<C> {
+    /// The council that the chain is of.
+    pub fn council_id(&self) -> CouncilId {
+        self.council_id
+    }
+
+    /// The chain.
+    pub fn chain_id(&self) -> ChainId {
+        self.chain_id
+    }
+
     /// Compiles a chain of a council. `resolve` finds what performs a capability; its refusal becomes the step's error.
     ///
     /// # Errors

@@ -275,6 +275,11 @@ impl<C> Run<C> {
         commands
     }
 
+    /// The result of a run that is not needed any more.
+    pub fn into_result(self) -> ChainExecutionResult {
+        self.result
+    }
+
     /// The result, or how far the run has come.
     pub fn result(&self) -> &ChainExecutionResult {
         &self.result

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::{Host, IdempotencyKey};
-use crate::runs::{Beginning, Planned, Progress, Rest, Unbegun, begin};
+use crate::runs::{Beginning, EndedRun, Planned, Progress, Rest, Unbegun, begin};
 use mizzen_model::execution::{ChainExecuteRequest, ChainExecutionResult, parse_execute_all};
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::json::{Json, Object};
@@ -26,7 +26,7 @@ pub enum Wait {
 #[derive(Debug, Clone)]
 pub enum Executed {
     /// It has ended, one way or another.
-    Ended(Arc<ChainExecutionResult>),
+    Ended(Arc<EndedRun>),
     /// It waits for a person.
     Waiting(Arc<ChainExecutionResult>),
     /// It is durable that it will be run.
@@ -37,7 +37,8 @@ impl Executed {
     /// The execution.
     pub fn id(&self) -> Uuid {
         match self {
-            Self::Ended(result) | Self::Waiting(result) => result.execution_id.uuid(),
+            Self::Ended(ended) => ended.execution_id.uuid(),
+            Self::Waiting(result) => result.execution_id.uuid(),
             Self::Accepted(id) => *id,
         }
     }
@@ -68,7 +69,7 @@ impl Host {
             .kept_council(council)
             .await?
             .ok_or(Refusal::CouncilNotFound(council))?;
-        let planned = self.plan(&record.document, request.chain_id)?;
+        let planned = self.plan(&record.record.document, record.hash, request.chain_id)?;
         let input = to_value(request.input)?;
         self.run_plan(caller, &planned, input, idempotency, wait).await
     }
@@ -99,9 +100,10 @@ impl Host {
             .map(|chain| chain.id)
             .collect();
         let idempotency = self.idempotency(caller, &format!("execute_all/{council}"), key.as_ref());
+        let hash = *blake3::hash(record.document.as_bytes()).as_bytes();
         let mut executed = Vec::with_capacity(chains.len());
         for chain in chains {
-            let planned = self.plan(&record.document, chain)?;
+            let planned = self.plan(&record.document, hash, chain)?;
             let once = idempotency.clone().map(|once| Idempotency {
                 key: format!("{} {chain}", once.key),
                 ..once
@@ -162,9 +164,9 @@ impl Host {
         {
             return Ok(executed);
         }
-        let result = Arc::new(self.execution(id).await?);
+        let result = self.execution(id).await?;
         Ok(if result.status.is_final() {
-            Executed::Ended(result)
+            Executed::Ended(Arc::new(EndedRun::new(result)))
         } else {
             Executed::Accepted(id)
         })

@@ -4,6 +4,7 @@
 //! touches the run. What a driver has done is durable before anybody hears of it.
 
 mod audit;
+mod body;
 mod drive;
 mod entry;
 mod ledger;
@@ -57,7 +58,37 @@ pub(crate) enum Rest {
     /// It waits for a person.
     Waiting(Arc<ChainExecutionResult>),
     /// It has ended.
-    Ended(Arc<ChainExecutionResult>),
+    Ended(Arc<EndedRun>),
+}
+
+/// A run that has ended: its result, and the text of it that is stored and sent.
+#[derive(Debug, Clone)]
+pub struct EndedRun {
+    result: ChainExecutionResult,
+    text: Arc<str>,
+}
+
+impl EndedRun {
+    /// Of a result.
+    pub(crate) fn new(result: ChainExecutionResult) -> Self {
+        Self {
+            text: result_text(&result).into(),
+            result,
+        }
+    }
+
+    /// The result, JSON.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl std::ops::Deref for EndedRun {
+    type Target = ChainExecutionResult;
+
+    fn deref(&self) -> &ChainExecutionResult {
+        &self.result
+    }
 }
 
 /// Why a run was not begun.

@@ -41,6 +41,15 @@ pub struct CouncilRecord {
     pub document: String,
 }
 
+/// A council with what follows from its document.
+#[derive(Debug)]
+pub struct KeptCouncil {
+    /// The council.
+    pub record: CouncilRecord,
+    /// BLAKE3 of its document.
+    pub hash: [u8; 32],
+}
+
 /// A change of one council, refused unless it still has the revision that the change was made from.
 #[derive(Debug, Clone)]
 pub struct CouncilChange {
@@ -75,10 +84,10 @@ const KEPT: usize = 256;
 
 /// Councils as they were last read. Never trusted without a look at the revision in the database.
 #[derive(Debug, Default)]
-pub(crate) struct KeptCouncils(Mutex<HashMap<Uuid, Arc<CouncilRecord>>>);
+pub(crate) struct KeptCouncils(Mutex<HashMap<Uuid, Arc<KeptCouncil>>>);
 
 impl KeptCouncils {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<CouncilRecord>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<KeptCouncil>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,7 +140,7 @@ impl Store {
     }
 
     /// A council by id, for those who ask again and again: only its revision is read while it does not change.
-    pub async fn kept_council(&self, id: Uuid) -> Result<Option<Arc<CouncilRecord>>, StoreError> {
+    pub async fn kept_council(&self, id: Uuid) -> Result<Option<Arc<KeptCouncil>>, StoreError> {
         let revision: Option<u64> = self
             .look(move |connection| {
                 connection
@@ -145,12 +154,16 @@ impl Store {
             kept.lock().remove(&id);
             return Ok(None);
         };
-        if let Some(record) = kept.lock().get(&id).filter(|kept| kept.revision == revision) {
+        if let Some(record) = kept.lock().get(&id).filter(|kept| kept.record.revision == revision) {
             return Ok(Some(Arc::clone(record)));
         }
-        let Some(record) = self.council(id).await?.map(Arc::new) else {
+        let Some(record) = self.council(id).await? else {
             return Ok(None);
         };
+        let record = Arc::new(KeptCouncil {
+            hash: *blake3::hash(record.document.as_bytes()).as_bytes(),
+            record,
+        });
         let mut kept = kept.lock();
         if kept.len() >= KEPT {
             kept.clear();

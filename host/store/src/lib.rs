@@ -35,7 +35,7 @@ mod writer;
 
 pub use api_keys::{ApiKey, NewApiKey};
 pub use audit::{AuditEntry, AuditRecord};
-pub use councils::{CouncilChange, CouncilRecord, CouncilRefused, NewCouncil};
+pub use councils::{CouncilChange, CouncilRecord, CouncilRefused, KeptCouncil, NewCouncil};
 pub use cursor::{BadCursor, Cursor, Page};
 pub use error::{StoreError, WriteError};
 pub use folder::{FolderInUse, FolderLock};

@@ -35,6 +35,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "run totals",
         sql: include_str!("../migrations/0004_run_totals.sql"),
     },
+    Migration {
+        number: 5,
+        name: "run journal",
+        sql: include_str!("../migrations/0005_run_journal.sql"),
+    },
 ];
 
 /// The number of the newest migration that this build knows.

@@ -27,7 +27,7 @@ pub struct Sealed {
     /// When, in milliseconds since 1970.
     pub completed_at: i64,
     /// The result, JSON.
-    pub result: String,
+    pub result: Arc<str>,
     /// The signed head, JSON; none on a host without a key.
     pub seal: Option<String>,
 }
@@ -168,12 +168,18 @@ impl Store {
     /// A piece of a run's journal, after a place. At most `limit` events, and a few megabytes.
     pub async fn run_events(&self, id: Uuid, after: u64, limit: usize) -> Result<Vec<RunEvent>, StoreError> {
         self.read(move |connection| {
+            let run: Option<i64> = connection
+                .prepare_cached("SELECT seq FROM runs WHERE id = ?1")?
+                .query_row([id.to_string()], |row| row.get(0))
+                .optional()?;
+            let Some(run) = run else {
+                return Ok(Vec::new());
+            };
             let mut statement = connection.prepare_cached(
-                "SELECT e.seq, e.bytes, e.hash FROM runs AS r JOIN run_events AS e ON e.run = r.seq
-                 WHERE r.id = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3",
+                "SELECT place, bytes, hash FROM run_events WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut rows = statement.query(params![id.to_string(), after, limit])?;
+            let mut rows = statement.query(params![place(run, after), place(run, LAST), limit])?;
             let (mut events, mut bytes) = (Vec::new(), 0_usize);
             while let Some(row) = rows.next()? {
                 let event = event(row)?;
@@ -196,7 +202,7 @@ impl Store {
             let mut run = connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1 AND open = 1"))?;
             let mut entries = connection
-                .prepare_cached("SELECT seq, bytes, hash FROM run_events WHERE run = ?1 ORDER BY seq")?;
+                .prepare_cached("SELECT place, bytes, hash FROM run_events WHERE place BETWEEN ?1 AND ?2 ORDER BY place")?;
             let (mut runs, mut bytes) = (Vec::with_capacity(ids.len()), 0_usize);
             for id in ids {
                 let found = run
@@ -209,7 +215,7 @@ impl Store {
                     continue;
                 };
                 let mut events = Vec::new();
-                let mut rows = entries.query([seq])?;
+                let mut rows = entries.query([place(seq, 1), place(seq, LAST)])?;
                 while let Some(row) = rows.next()? {
                     let event = event(row)?;
                     bytes = bytes.saturating_add(event.bytes.len());
@@ -237,9 +243,20 @@ impl Store {
     }
 }
 
+/// Bits of a place in all journals that tell the entry; those above tell the run.
+const ENTRY_BITS: u32 = 24;
+/// The last entry that a journal can have. A run has a few for every attempt of every step: thousands at most.
+const LAST: u64 = (1 << ENTRY_BITS) - 1;
+
+/// Where an entry of a run stands among all entries.
+fn place(run: i64, seq: u64) -> i64 {
+    (run << ENTRY_BITS) | i64::try_from(seq.min(LAST)).unwrap_or(0)
+}
+
 fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunEvent> {
+    let place: u64 = row.get(0)?;
     Ok(RunEvent {
-        seq: row.get(0)?,
+        seq: place & LAST,
         bytes: row.get(1)?,
         hash: row.get(2)?,
     })
@@ -281,7 +298,7 @@ impl<'a> Standing<'a> {
     fn after(next_seq: u64, step: &'a RunStep) -> Option<Standing<'a>> {
         let (mut next, mut head) = (next_seq, None);
         for event in &step.events {
-            if event.seq != next {
+            if event.seq != next || next > LAST {
                 return None;
             }
             (next, head) = (next.saturating_add(1), Some(event.hash));
@@ -349,6 +366,9 @@ fn start(
             sealed.and_then(|sealed| sealed.seal.as_ref()),
         ])?;
     put_events(connection, connection.last_insert_rowid(), &id, step)?;
+    if sealed.is_some() {
+        count_ended(connection, &run.chain_id.to_string(), &run.council_id.to_string(), &step.status)?;
+    }
     Ok(Written::Now)
 }
 
@@ -364,17 +384,26 @@ fn append(connection: &Connection, id: Uuid, next_seq: u64, step: &RunStep) -> R
     } = standing;
     let moved = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
     let row = match sealed {
-        Some(sealed) => connection
-            .prepare_cached(
-                "UPDATE runs SET status = ?3, next_seq = ?4, head = ?5, open = 0, completed_at = ?6, sort_at = ?6, result = ?7,
-                                 seal = ?8
-                 WHERE id = ?1 AND next_seq = ?2 AND open = 1 RETURNING seq",
-            )?
-            .query_row(
-                params![id, next_seq, status, next, head, sealed.completed_at, sealed.result, sealed.seal],
-                moved,
-            )
-            .optional()?,
+        Some(sealed) => {
+            let ended = connection
+                .prepare_cached(
+                    "UPDATE runs SET status = ?3, next_seq = ?4, head = ?5, open = 0, completed_at = ?6, sort_at = ?6, result = ?7,
+                                     seal = ?8
+                     WHERE id = ?1 AND next_seq = ?2 AND open = 1 RETURNING seq, chain_id, council_id",
+                )?
+                .query_row(
+                    params![id, next_seq, status, next, head, sealed.completed_at, sealed.result, sealed.seal],
+                    |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
+                )
+                .optional()?;
+            match ended {
+                Some((row, chain, council)) => {
+                    count_ended(connection, &chain, &council, status)?;
+                    Some(row)
+                }
+                None => None,
+            }
+        }
         None => {
             // Most transitions leave the status as it is, and with it every index of the table.
             let same = connection
@@ -401,11 +430,24 @@ fn append(connection: &Connection, id: Uuid, next_seq: u64, step: &RunStep) -> R
     Ok(())
 }
 
+/// Adds to the totals of history: of the chain, of its council, of everything. One row at a time, so that SQLite needs no copy to go
+/// back to in the middle.
+fn count_ended(connection: &Connection, chain: &str, council: &str, status: &str) -> rusqlite::Result<()> {
+    let mut count = connection.prepare_cached(
+        "INSERT INTO run_totals (chain_id, council_id, status, ended) VALUES (?1, ?2, ?3, 1)
+         ON CONFLICT DO UPDATE SET ended = ended + 1",
+    )?;
+    for (chain, council) in [(chain, council), ("", council), ("", "")] {
+        count.execute([chain, council, status])?;
+    }
+    Ok(())
+}
+
 fn put_events(connection: &Connection, row: i64, id: &str, step: &RunStep) -> rusqlite::Result<()> {
     let mut insert = connection
-        .prepare_cached("INSERT INTO run_events (run, seq, bytes, hash) VALUES (?1, ?2, ?3, ?4)")?;
+        .prepare_cached("INSERT INTO run_events (place, bytes, hash) VALUES (?1, ?2, ?3)")?;
     for event in &step.events {
-        insert.execute(params![row, event.seq, event.bytes, event.hash])?;
+        insert.execute(params![place(row, event.seq), event.bytes, event.hash])?;
     }
     outbox::put(connection, id, &step.deliveries)
 }

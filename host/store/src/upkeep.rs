@@ -100,6 +100,12 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
             real.unwrap_or(0)
         ));
     }
+    let mut strays = connection
+        .prepare("SELECT DISTINCT place >> 24 FROM run_events WHERE place >> 24 NOT IN (SELECT seq FROM runs) LIMIT ?1")?;
+    let rows = strays.query_map([PROBLEMS], |row| row.get::<_, i64>(0))?;
+    for row in rows {
+        problems.push(format!("there are journal entries of run {}, which is not there", row?));
+    }
     // Both ways: a sum that is wrong or left over, and runs that no sum knows.
     let mut totals = connection.prepare(
         "SELECT k.chain_id, k.status, k.ended, coalesce(c.ended, 0) FROM run_totals AS k LEFT JOIN (

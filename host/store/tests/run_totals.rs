@@ -126,16 +126,30 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
     assert!(store.check().await.unwrap().problems.is_empty());
     let path = store.path().to_path_buf();
     store.close().await;
-    // A database from before the totals were kept.
+    // A database from before the totals were kept, with journals as they were then.
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
-        "DROP TRIGGER run_begun_and_ended; DROP TRIGGER run_ended; DROP TRIGGER run_forgotten; DROP TABLE run_totals;
-         DELETE FROM migrations WHERE number = 4;",
+        "DROP TRIGGER run_forgotten; DROP TABLE run_totals;
+         CREATE TABLE before (
+            run INTEGER NOT NULL REFERENCES runs (seq), seq INTEGER NOT NULL, bytes TEXT NOT NULL, hash BLOB NOT NULL,
+            PRIMARY KEY (run, seq)
+         ) STRICT, WITHOUT ROWID;
+         INSERT INTO before SELECT place >> 24, place & 0xffffff, bytes, hash FROM run_events;
+         DROP TABLE run_events;
+         ALTER TABLE before RENAME TO run_events;
+         DELETE FROM migrations WHERE number >= 4;",
     )
     .unwrap();
     drop(old);
     let store = open(folder.path());
     check_totals(&store).await;
+    assert!(store.check().await.unwrap().problems.is_empty());
+    let entries = store.run_events(Uuid::from_u128(4), 0, 10).await.unwrap();
+    let seqs: Vec<(u64, &str)> = entries.iter().map(|entry| (entry.seq, entry.bytes.as_str())).collect();
+    assert_eq!(seqs, [(1, "{\"seq\":1}"), (2, "{\"seq\":2}")]);
+    let entries = store.run_events(Uuid::from_u128(4), 1, 10).await.unwrap();
+    assert_eq!(entries.len(), 1);
+    assert_eq!((entries[0].seq, entries[0].hash), (2, [2; 32]));
     store.close().await;
     let tampered = rusqlite::Connection::open(&path).unwrap();
     tampered

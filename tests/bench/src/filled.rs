@@ -116,7 +116,7 @@ pub(crate) async fn start_run(store: &Store, number: u64) -> Result<()> {
         .to_owned(),
         sealed: Some(Sealed {
             completed_at: at,
-            result,
+            result: result.into(),
             seal: None,
         }),
         deliveries: Vec::new(),

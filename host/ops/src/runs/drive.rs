@@ -15,12 +15,13 @@ mod transition;
 pub(in crate::runs) use begin::Past;
 pub(crate) use begin::{Beginning, begin};
 
+use super::body::Body;
 use super::entry::{self, Journal};
 use super::ledger::{Ledger, Wrote};
 use super::packs::{self, PackSet};
 use super::perform;
 use super::resolve::StepCall;
-use super::{Message, Progress, Rest, Unbegun};
+use super::{EndedRun, Message, Progress, Rest, Unbegun};
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::traces::Span;
@@ -29,7 +30,6 @@ use mizzen_engine::run::{Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_store::AuditEntry;
-use serde_json::{Map, Value};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub(crate) struct Driver {
     /// Who is asked.
     packs: Arc<PackSet>,
     /// The entry of an answer that packs look at, with its time. What they do not let through is written nowhere.
-    held: Option<(Map<String, Value>, u64)>,
+    held: Option<(Body, u64)>,
     /// What to do first.
     commands: Vec<Command>,
     /// What to do when everything so far is durable.
@@ -94,6 +94,8 @@ pub(crate) struct Driver {
     inbox: mpsc::Receiver<Message>,
     progress: watch::Sender<Progress>,
     span: Option<Span>,
+    /// What the run came to, as it is stored.
+    sealed: Option<Arc<str>>,
 }
 
 /// Who steered a run, and who waits for what came of it.
@@ -130,7 +132,7 @@ impl Driver {
         let commands = std::mem::take(&mut self.commands);
         self.go_on(commands);
         if let Some((event, at_ms)) = self.first.take() {
-            self.apply((event, Map::new()), None, at_ms);
+            self.apply((event, Body::default()), None, at_ms);
         }
         while !(self.has_ended() && self.ledger.is_durable()) {
             let mut timer = None;
@@ -144,14 +146,28 @@ impl Driver {
                 }
             }
         }
+        self.end();
+    }
+
+    /// The run has ended, and that is durable.
+    fn end(mut self) {
+        let result = self.run.result();
         if let Some(span) = &mut self.span {
-            let status = self.run.result().status;
-            span.set("mizzen.status", status.as_str());
-            if status == ExecutionStatus::Failed {
-                let error = self.run.result().error.as_ref();
+            span.set("mizzen.status", result.status.as_str());
+            if result.status == ExecutionStatus::Failed {
+                let error = result.error.as_ref();
                 span.fail(error.map_or("failed", |error| &error.code));
             }
         }
+        self.count();
+        let result = self.run.into_result();
+        let ended = match self.sealed {
+            Some(text) => EndedRun { result, text },
+            None => EndedRun::new(result),
+        };
+        self.progress.send_replace(Progress {
+            rest: Rest::Ended(Arc::new(ended)),
+        });
     }
 
     /// Stores the run as it is and drives it no further, as a host that stops in the next moment.
@@ -190,12 +206,12 @@ impl Driver {
                         decision,
                         reason,
                     };
-                    Next::Happened((event, Map::new()), Some((audit, reply)))
+                    Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
                 Message::Cancel { reason, audit, reply } => {
                     // The guest is stopped before anything else: a person waits for it.
                     self.call = None;
-                    Next::Happened((Event::Cancel { reason }, Map::new()), Some((audit, reply)))
+                    Next::Happened((Event::Cancel { reason }, Body::default()), Some((audit, reply)))
                 }
             });
         }
@@ -214,7 +230,7 @@ impl Driver {
         if let Some(sleep) = timer
             && sleep.as_mut().poll(context).is_ready()
         {
-            return Poll::Ready(Next::Happened((Event::Tick, Map::new()), None));
+            return Poll::Ready(Next::Happened((Event::Tick, Body::default()), None));
         }
         let host = &self.host;
         self.ledger
@@ -259,7 +275,7 @@ impl Driver {
         }
         body.extend(about);
         if let Some(audit) = &audit {
-            body.insert("actor".to_owned(), audit.actor.clone().into());
+            body.text("actor", &audit.actor);
         }
         if held.is_some() {
             self.journal.tell(&mut body, self.run.result());
@@ -273,7 +289,9 @@ impl Driver {
     fn settle(&mut self, wrote: Wrote) -> Result<(), Stopped> {
         match wrote {
             Wrote::Done { hooked } => {
-                self.publish();
+                if !self.has_ended() {
+                    self.publish();
+                }
                 if hooked {
                     self.host.wake_deliveries();
                 }
@@ -308,16 +326,12 @@ impl Driver {
         Err(Stopped)
     }
 
-    /// Says how far the run has come, as far as it is durable.
+    /// Says how far the open run has come, as far as it is durable.
     fn publish(&self) {
         let result = self.run.result();
         let rest = match result.status {
             _ if !self.ledger.is_durable() => Rest::Moving,
             ExecutionStatus::AwaitingApproval => Rest::Waiting(Arc::new(result.clone())),
-            status if status.is_final() => {
-                self.count();
-                Rest::Ended(Arc::new(result.clone()))
-            }
             _ => Rest::Moving,
         };
         self.progress.send_replace(Progress { rest });

@@ -1,5 +1,6 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
+use super::body::Body;
 use super::packs::{self, PackPin};
 use super::resolve::{Pin, Resolution};
 use crate::document::stored;
@@ -8,9 +9,9 @@ use mizzen_engine::run::{CallFailure, Event, Transient};
 use mizzen_model::execution::{Approval, ChainExecutionResult, StepStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
-use mizzen_model::json::serde_to_canonical;
 use mizzen_store::RunEvent;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use std::fmt::Write as _;
 
 /// An entry, read.
 pub(super) struct Entry {
@@ -60,12 +61,12 @@ impl Journal {
     }
 
     /// Writes an entry.
-    pub(super) fn write(&mut self, at_ms: u64, mut body: Map<String, Value>) -> RunEvent {
+    pub(super) fn write(&mut self, at_ms: u64, mut body: Body) -> RunEvent {
         let seq = self.next_seq;
-        body.insert("execution_id".to_owned(), self.id.to_string().into());
-        body.insert("seq".to_owned(), seq.into());
-        body.insert("at".to_owned(), at_ms.into());
-        let bytes = serde_to_canonical(&Value::Object(body));
+        body.text("execution_id", &self.id.to_string());
+        body.number("seq", seq);
+        body.number("at", at_ms);
+        let bytes = body.finish();
         self.head = self.head.next(&bytes);
         self.next_seq = seq.saturating_add(1);
         RunEvent {
@@ -78,32 +79,34 @@ impl Journal {
     /// Takes over entries that were written before.
     pub(super) fn pass(&mut self, next_seq: u64, head: Link, result: &ChainExecutionResult) {
         (self.next_seq, self.head) = (next_seq, head);
-        self.tell(&mut Map::new(), result);
+        self.tell(&mut Body::default(), result);
     }
 
     /// Tells what has changed since the last entry: decisions with their reasons, and where the steps stand.
-    pub(super) fn tell(&mut self, body: &mut Map<String, Value>, result: &ChainExecutionResult) {
-        body.insert("status".to_owned(), result.status.as_str().into());
+    pub(super) fn tell(&mut self, body: &mut Body, result: &ChainExecutionResult) {
+        body.text("status", result.status.as_str());
         let rules = result.rules.get(self.rules..).unwrap_or_default();
         if !rules.is_empty() {
-            body.insert("rules".to_owned(), json!(rules));
+            body.model("rules", &rules);
         }
         let gates = result.gates.get(self.gates..).unwrap_or_default();
         if !gates.is_empty() {
-            body.insert("gates".to_owned(), json!(gates));
+            body.model("gates", &gates);
         }
-        let moved: Vec<Value> = result
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(index, step)| self.steps.get(*index) != Some(&step.status))
-            .map(|(_, step)| json!({"order": step.order, "status": step.status}))
-            .collect();
+        let mut moved = String::new();
+        for (index, step) in result.steps.iter().enumerate() {
+            if self.steps.get(index) != Some(&step.status) {
+                let comma = if moved.is_empty() { '[' } else { ',' };
+                // Names of statuses need no escapes; writing to a string does not fail.
+                let _ = write!(moved, "{comma}{{\"order\":{},\"status\":\"{}\"}}", step.order, step.status.as_str());
+            }
+        }
         if !moved.is_empty() {
-            body.insert("steps".to_owned(), moved.into());
+            moved.push(']');
+            body.written("steps", moved);
         }
         if let (true, Some(error)) = (result.status.is_final(), &result.error) {
-            body.insert("error".to_owned(), json!(error));
+            body.model("error", error);
         }
         (self.rules, self.gates) = (result.rules.len(), result.gates.len());
         self.steps = result.steps.iter().map(|step| step.status).collect();
@@ -111,40 +114,58 @@ impl Journal {
 }
 
 /// The body of an event's entry.
-pub(super) fn body(event: &Event) -> Map<String, Value> {
-    let value = match event {
+pub(super) fn body(event: &Event) -> Body {
+    match event {
         Event::CallEnded {
             order,
             attempt,
             result,
-        } => match result {
-            Ok(output) => json!({"kind": "call_ended", "step": order, "attempt": attempt, "output": output}),
-            Err(failed) => json!({
-                "kind": "call_ended", "step": order, "attempt": attempt,
-                "failure": {
-                    "code": failed.code, "message": failed.message, "transient": failed.transient == Transient::Yes,
-                },
-            }),
-        },
-        Event::GateAnswered { question, answer } => match answer {
-            Ok(()) => json!({"kind": "gate_answered", "question": question}),
-            Err(reason) => json!({"kind": "gate_answered", "question": question, "veto": reason}),
-        },
+        } => {
+            let mut body = held(*order, *attempt);
+            match result {
+                Ok(output) => body.value("output", output),
+                Err(failed) => {
+                    let mut failure = Body::default();
+                    failure.text("code", &failed.code);
+                    failure.text("message", &failed.message);
+                    let transient = failed.transient == Transient::Yes;
+                    failure.written("transient", transient.to_string());
+                    body.written("failure", failure.finish());
+                }
+            }
+            body
+        }
+        Event::GateAnswered { question, answer } => {
+            let mut body = Body::of_kind("gate_answered");
+            body.number("question", *question);
+            if let Err(reason) = answer {
+                body.text("veto", reason);
+            }
+            body
+        }
         Event::Decided {
             escalation_id,
             decision,
             reason,
-        } => json!({
-            "kind": "decided", "escalation_id": escalation_id, "decision": decision, "reason": reason,
-        }),
-        // Written when the run has taken it in: `packs::body`.
-        Event::PacksAnswered { question, .. } => json!({"kind": "packs_answered", "question": question}),
-        Event::Tick => json!({"kind": "tick"}),
-        Event::Cancel { reason } => json!({"kind": "cancelled", "reason": reason}),
-    };
-    match value {
-        Value::Object(body) => body,
-        _ => Map::new(),
+        } => {
+            let mut body = Body::of_kind("decided");
+            body.text("escalation_id", escalation_id);
+            body.model("decision", decision);
+            body.text("reason", reason);
+            body
+        }
+        Event::PacksAnswered { question, .. } => {
+            // Written when the run has taken it in: `packs::body`.
+            let mut body = Body::of_kind("packs_answered");
+            body.number("question", *question);
+            body
+        }
+        Event::Tick => Body::of_kind("tick"),
+        Event::Cancel { reason } => {
+            let mut body = Body::of_kind("cancelled");
+            body.text("reason", reason);
+            body
+        }
     }
 }
 
@@ -167,20 +188,19 @@ pub(super) fn idempotency_key(id: ExecutionId, order: u32) -> String {
 }
 
 /// The body of an answer's entry while packs look at the answer.
-pub(super) fn held(order: u32, attempt: u32) -> Map<String, Value> {
-    let mut body = Map::new();
-    body.insert("kind".to_owned(), "call_ended".into());
-    body.insert("step".to_owned(), order.into());
-    body.insert("attempt".to_owned(), attempt.into());
+pub(super) fn held(order: u32, attempt: u32) -> Body {
+    let mut body = Body::of_kind("call_ended");
+    body.number("step", order);
+    body.number("attempt", attempt);
     body
 }
 
 /// What becomes of it: what the packs let through, or nothing.
-pub(super) fn release(body: &mut Map<String, Value>, output: Option<Value>) {
+pub(super) fn release(body: &mut Body, output: Option<&Value>) {
     match output {
-        Some(output) => body.insert("output".to_owned(), output),
-        None => body.insert("withheld".to_owned(), true.into()),
-    };
+        Some(output) => body.value("output", output),
+        None => body.written("withheld", "true".to_owned()),
+    }
 }
 
 /// Reads an entry that this host wrote.

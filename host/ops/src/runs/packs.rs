@@ -1,5 +1,6 @@
 //! The packs of a run: which ones, to the byte, and asking them.
 
+use super::body::Body;
 use super::perform::Ended;
 use crate::governance;
 use crate::host::Host;
@@ -12,7 +13,7 @@ use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::pack::Moment;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -166,7 +167,7 @@ pub(super) async fn ask(
         answers,
         shown: Shown::Whole,
     };
-    (event, Map::new())
+    (event, Body::default())
 }
 
 fn with_shared(known: &str, shared: &[Value]) -> Arc<str> {
@@ -197,7 +198,7 @@ pub(super) fn body(
     asked: &[usize],
     mounted: &[MountedPack],
     said: &[PackEvaluation],
-) -> Map<String, Value> {
+) -> Body {
     let place = |said: &PackEvaluation| {
         mounted.iter().position(|pack| {
             pack.id == said.pack_id && pack.version == said.version && pack.digest == said.digest
@@ -213,11 +214,10 @@ pub(super) fn body(
             value
         })
         .collect();
-    let mut body = Map::new();
-    body.insert("kind".to_owned(), "packs_answered".into());
-    body.insert("question".to_owned(), question.into());
-    body.insert("asked".to_owned(), json!(asked));
-    body.insert("packs".to_owned(), packs.into());
+    let mut body = Body::of_kind("packs_answered");
+    body.number("question", question);
+    body.model("asked", &asked);
+    body.value("packs", &Value::Array(packs));
     body
 }
 

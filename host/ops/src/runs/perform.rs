@@ -1,5 +1,6 @@
 //! Making a call, and what its end means for a run.
 
+use super::body::Body;
 use super::resolve::StepCall;
 use crate::host::Host;
 use crate::metrics::Family;
@@ -8,7 +9,7 @@ use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::CallStage;
 use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient};
 use mizzen_sandbox::{CallContext, CallFault};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,7 +44,7 @@ impl Work {
 }
 
 /// How a call ended, and what its journal entry tells beside it.
-pub(super) type Ended = (Event, Map<String, Value>);
+pub(super) type Ended = (Event, Body);
 
 /// Calls a step's tool.
 pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) -> Ended {
@@ -95,16 +96,23 @@ pub(super) async fn gate(host: Arc<Host>, work: Work, asked: GateQuestion) -> En
 }
 
 /// The stages that a call passed, and the one that stopped it.
-fn stages(passed: CallStage, stopped: Option<&'static str>) -> Map<String, Value> {
-    let names = passed.passed_before().iter().map(|stage| stage.as_str());
-    let mut about = Map::from_iter([("stages".to_owned(), names.collect())]);
+fn stages(passed: CallStage, stopped: Option<&'static str>) -> Body {
+    let mut names = String::with_capacity(96);
+    for stage in passed.passed_before() {
+        names.push_str(if names.is_empty() { "[\"" } else { "\",\"" });
+        // Names of stages need no escapes.
+        names.push_str(stage.as_str());
+    }
+    names.push_str(if names.is_empty() { "[]" } else { "\"]" });
+    let mut about = Body::default();
+    about.written("stages", names);
     if let Some(stopped) = stopped {
-        about.insert("stopped_at".to_owned(), stopped.into());
+        about.text("stopped_at", stopped);
     }
     about
 }
 
-fn stages_of(ended: &Result<ToolResult, CallError>) -> Map<String, Value> {
+fn stages_of(ended: &Result<ToolResult, CallError>) -> Body {
     match ended {
         Ok(ToolResult { report: Some(_), .. }) => stages(CallStage::Result, None),
         // Answered from a record: the guest was not asked.
@@ -122,10 +130,10 @@ pub(crate) trait Script: Send + Sync + std::fmt::Debug {
     fn call(&self, work: Work) -> mizzen_sandbox::Pending<'_, Result<Value, CallFailure>>;
 }
 
-async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Map<String, Value>) {
+async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
     #[cfg(test)]
     if let Some(script) = host.script.get() {
-        return (script.call(work).await, Map::new());
+        return (script.call(work).await, Body::default());
     }
     let pin = &work.call.pin;
     let Some(callable) = work.call.callable.clone() else {

@@ -211,7 +211,8 @@ impl Host {
 #[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::super::drive::{Beginning, begin};
-    use super::super::resolve::{Found, Pin, Planned};
+    use super::super::packs::PackSet;
+    use super::super::resolve::{Found, Pin, Pinned, Planned};
     use super::*;
     use crate::caller::Caller;
     use mizzen_model::execution::ExecutionStatus;
@@ -268,15 +269,14 @@ mod tests {
                 repeatable,
             }),
         }];
-        let planned = Planned {
-            plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
-            definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
-            definition: council.json.into(),
-            load_plan: "".into(),
-            resolutions,
-            pins: Vec::new(),
-            packs: Arc::default(),
+        let pinned = Pinned {
+            definition: &council.json,
+            load_plan: "",
+            resolutions: &resolutions,
+            pins: &[],
         };
+        let plan = host.plan_again(&council.json, chain, &resolutions, &[]).unwrap();
+        let planned = Planned::new(plan, PackSet::default(), &pinned);
         let id = ExecutionId::from(host.new_id().unwrap());
         let beginning = Beginning {
             id,

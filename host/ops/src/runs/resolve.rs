@@ -3,6 +3,7 @@
 //! What was resolved is recorded when a run begins and is not resolved again: a run that is made again from its journal
 //! gets the same plan, whatever was installed since.
 
+use super::body::Body;
 use super::packs::{self, PackPin, PackSet};
 use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
@@ -74,9 +75,40 @@ pub(crate) struct Planned {
     pub(crate) definition: Arc<str>,
     pub(crate) definition_hash: [u8; 32],
     pub(crate) load_plan: Arc<str>,
-    pub(crate) resolutions: Vec<Resolution>,
-    pub(crate) pins: Vec<PackPin>,
     pub(crate) packs: Arc<PackSet>,
+    /// What the first entry of every run of it says.
+    pub(crate) entry: Body,
+}
+
+/// What a plan is made from and pinned to.
+pub(crate) struct Pinned<'a> {
+    pub(crate) definition: &'a str,
+    pub(crate) load_plan: &'a str,
+    pub(crate) resolutions: &'a [Resolution],
+    pub(crate) pins: &'a [PackPin],
+}
+
+impl Planned {
+    pub(crate) fn new(plan: Plan<StepCall>, packs: PackSet, pinned: &Pinned<'_>) -> Self {
+        let hash = blake3::hash(pinned.definition.as_bytes());
+        let mut entry = Body::of_kind("started");
+        entry.text("council_id", &plan.council_id().to_string());
+        entry.text("chain_id", &plan.chain_id().to_string());
+        entry.text("definition", &format!("blake3:{}", hash.to_hex()));
+        entry.text("load_plan", pinned.load_plan);
+        entry.model("calls", &pinned.resolutions);
+        if !pinned.pins.is_empty() {
+            entry.model("packs", &pinned.pins);
+        }
+        Self {
+            plan: Arc::new(plan),
+            definition: pinned.definition.into(),
+            definition_hash: *hash.as_bytes(),
+            load_plan: pinned.load_plan.into(),
+            packs: Arc::new(packs),
+            entry: entry.shared(),
+        }
+    }
 }
 
 /// The definition's hash, the chain, and the loaded set.
@@ -90,9 +122,13 @@ pub(crate) struct PlanCache {
 
 impl Host {
     /// The plan of a chain: kept, or compiled.
-    pub(crate) fn plan(&self, definition: &str, chain: ChainId) -> Result<Arc<Planned>, OpError> {
+    pub(crate) fn plan(
+        &self,
+        definition: &str,
+        hash: [u8; 32],
+        chain: ChainId,
+    ) -> Result<Arc<Planned>, OpError> {
         let loaded = self.loaded();
-        let hash = *blake3::hash(definition.as_bytes()).as_bytes();
         let key = (hash, chain, loaded.generation());
         let kept = self
             .runs
@@ -110,11 +146,15 @@ impl Host {
         let council = council(definition)?;
         let plan = compile(&council, chain, |sprite, capability| {
             let found = find(&loaded, &installed, capability);
-            resolutions.push(Resolution {
+            let resolution = Resolution {
                 sprite_id: sprite.id.to_string(),
                 capability: capability.name.clone(),
                 found: found.clone(),
-            });
+            };
+            // Steps that ask the same of the same sprite share it.
+            if !resolutions.contains(&resolution) {
+                resolutions.push(resolution);
+            }
             target(&loaded, found, sprite)
         })?;
         let mounts = council
@@ -122,15 +162,13 @@ impl Host {
             .map(|chain| crate::governance::mounts_of(&loaded, &council, chain));
         let (pins, packs) = PackSet::find(&loaded, &mounts.unwrap_or_default());
         let plan = plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about);
-        let planned = Arc::new(Planned {
-            pins,
-            packs: Arc::new(packs),
-            plan: Arc::new(plan),
-            definition: definition.into(),
-            definition_hash: hash,
-            load_plan: loaded.plan_hash().into(),
-            resolutions,
-        });
+        let pinned = Pinned {
+            definition,
+            load_plan: loaded.plan_hash(),
+            resolutions: &resolutions,
+            pins: &pins,
+        };
+        let planned = Arc::new(Planned::new(plan, packs, &pinned));
         let mut plans = self
             .runs
             .plans

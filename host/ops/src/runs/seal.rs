@@ -1,10 +1,9 @@
 //! The host's signature under a run that has ended.
 
+use super::body::Body;
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::ChainExecutionResult;
 use mizzen_model::journal::Link;
-use mizzen_model::json::serde_to_canonical;
-use serde_json::json;
 
 /// What a seal is signed for.
 pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
@@ -51,7 +50,11 @@ impl HostKey {
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
         let statement = sealed.statement();
         let signature = hex(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
-        json!({"statement": statement, "signature": signature, "key": self.public}).to_string()
+        let mut seal = Body::default();
+        seal.text("statement", &statement);
+        seal.text("signature", &signature);
+        seal.text("key", &self.public);
+        seal.finish()
     }
 }
 
@@ -67,14 +70,14 @@ pub(super) struct Seal<'a> {
 impl Seal<'_> {
     fn statement(&self) -> String {
         let hash = blake3::hash(self.result_text.as_bytes());
-        serde_to_canonical(&json!({
-            "execution_id": self.result.execution_id.to_string(),
-            "status": self.result.status.as_str(),
-            "completed_at": self.result.completed_at,
-            "events": self.events,
-            "head": self.head.to_string(),
-            "load_plan": self.load_plan,
-            "result": format!("blake3:{}", hash.to_hex()),
-        }))
+        let mut statement = Body::default();
+        statement.text("execution_id", &self.result.execution_id.to_string());
+        statement.text("status", self.result.status.as_str());
+        statement.model("completed_at", &self.result.completed_at);
+        statement.number("events", self.events);
+        statement.text("head", &self.head.to_string());
+        statement.text("load_plan", self.load_plan);
+        statement.text("result", &format!("blake3:{}", hash.to_hex()));
+        statement.finish()
     }
 }

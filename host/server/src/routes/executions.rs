@@ -315,7 +315,7 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
     let place = location(executed.id());
     let reply = match &executed {
         Executed::Ended(result) if result.status == ExecutionStatus::Vetoed => return Err(vetoed(result)),
-        Executed::Ended(result) => Reply::json(text(result)),
+        Executed::Ended(result) => Reply::json(result.text().to_owned()),
         Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
     };
@@ -334,7 +334,8 @@ async fn execute_all(call: Call) -> Result<Reply, Problem> {
         .await?
     {
         items.push(match executed {
-            Executed::Ended(result) | Executed::Waiting(result) => text(&result),
+            Executed::Ended(result) => result.text().to_owned(),
+            Executed::Waiting(result) => text(&result),
             Executed::Accepted(id) => text(&host.execution(id).await?),
         });
     }

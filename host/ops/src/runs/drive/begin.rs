@@ -10,8 +10,9 @@ use crate::host::Host;
 use crate::traces::{SpanContext, SpanKind};
 use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
 use mizzen_model::id::ExecutionId;
+use mizzen_model::json::serde_to_canonical;
 use mizzen_store::{AuditEntry, Idempotency, NewRun};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -43,9 +44,10 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
         audit,
     } = beginning;
     let now_ms = u64::try_from(host.now_ms()).unwrap_or(0);
+    let journaled_input = serde_to_canonical(&input);
     let start = Start {
         execution_id: id,
-        input: input.clone(),
+        input,
         now_ms,
     };
     let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
@@ -53,19 +55,9 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
     driver.packs = Arc::clone(&planned.packs);
     let result = driver.run.result();
     let (council_id, chain_id) = (result.council_id, result.chain_id);
-    let mut body = Map::new();
-    body.insert("kind".to_owned(), "started".into());
-    body.insert("council_id".to_owned(), council_id.to_string().into());
-    body.insert("chain_id".to_owned(), chain_id.to_string().into());
-    let definition = blake3::Hash::from_bytes(planned.definition_hash).to_hex();
-    body.insert("definition".to_owned(), format!("blake3:{definition}").into());
-    body.insert("load_plan".to_owned(), planned.load_plan.as_ref().into());
-    body.insert("calls".to_owned(), json!(planned.resolutions));
-    if !planned.pins.is_empty() {
-        body.insert("packs".to_owned(), json!(planned.pins));
-    }
-    body.insert("input".to_owned(), input);
-    body.insert("actor".to_owned(), actor.into());
+    let mut body = planned.entry.clone();
+    body.text("actor", actor);
+    body.written("input", journaled_input);
     driver.ledger.start_with(Starting {
         run: NewRun {
             id: id.uuid(),
@@ -111,6 +103,7 @@ impl Driver {
             inbox,
             progress,
             span: None,
+            sealed: None,
         }
     }
 

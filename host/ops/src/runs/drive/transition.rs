@@ -1,5 +1,6 @@
 //! What just happened in a run, as the store takes it: journal entries, hooks to deliver, and the seal of a run that ended.
 
+use super::super::body::Body;
 use super::super::entry;
 use super::super::seal::Seal;
 use super::{Driver, result_text};
@@ -7,13 +8,14 @@ use crate::hooks;
 use mizzen_engine::run::Command;
 use mizzen_model::rule::Hook;
 use mizzen_store::{AuditEntry, NewDelivery, RunStep, Sealed};
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use std::sync::Arc;
 
 impl Driver {
     /// Journals what follows from an event. While packs look at an answer, its own entry waits for theirs.
     pub(super) fn record(
         &mut self,
-        body: Map<String, Value>,
+        body: Body,
         audit: Option<AuditEntry>,
         commands: &[Command],
         now_ms: u64,
@@ -33,13 +35,13 @@ impl Driver {
     /// The store's form of what just happened.
     fn transition(
         &mut self,
-        mut body: Map<String, Value>,
+        mut body: Body,
         commands: &[Command],
         now_ms: u64,
     ) -> RunStep {
         let mut events = Vec::new();
         if let Some((mut body, at_ms)) = self.held.take() {
-            entry::release(&mut body, self.run.take_released());
+            entry::release(&mut body, self.run.take_released().as_ref());
             events.push(self.journal.write(at_ms, body));
         }
         if !body.is_empty() {
@@ -58,30 +60,33 @@ impl Driver {
                 _ => None,
             })
             .collect();
-        let result = self.run.result();
+        let status = self.run.result().status;
+        let sealed = status.is_final().then(|| self.seal(now_ms));
+        self.sealed = sealed.as_ref().map(|sealed| Arc::clone(&sealed.result));
         RunStep {
             events,
-            status: result.status.as_str().to_owned(),
-            sealed: result.status.is_final().then(|| self.sealed(now_ms)),
+            status: status.as_str().to_owned(),
+            sealed,
             deliveries,
         }
     }
 
     /// Said before a call that changes the world.
-    fn intent(&self, command: &Command) -> Option<Map<String, Value>> {
+    fn intent(&self, command: &Command) -> Option<Body> {
         let Command::Call { order, attempt, .. } = command else {
             return None;
         };
         let pin = &self.run.plan().call(*order)?.pin;
-        let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
-        let value = json!({
-            "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
-            "idempotency_key": self.idempotency_key(*order),
-        });
-        match value {
-            Value::Object(body) if changes => Some(body),
-            _ => None,
+        if matches!(pin.side_effects.as_str(), "none" | "read") {
+            return None;
         }
+        let mut body = Body::of_kind("intent");
+        body.number("step", *order);
+        body.number("attempt", *attempt);
+        body.text("tool", &pin.tool);
+        body.text("digest", &pin.digest);
+        body.text("idempotency_key", &self.idempotency_key(*order));
+        Some(body)
     }
 
     /// Stable over attempts and restarts. A step of a chain has one iteration.
@@ -106,9 +111,9 @@ impl Driver {
         }
     }
 
-    fn sealed(&self, now_ms: u64) -> Sealed {
+    fn seal(&self, now_ms: u64) -> Sealed {
         let result = self.run.result();
-        let text = result_text(result);
+        let text: Arc<str> = result_text(result).into();
         let seal = self.host.host_key().map(|key| {
             key.seal(&Seal {
                 events: self.journal.next_seq.saturating_sub(1),

@@ -5,7 +5,8 @@ use super::world::{Dice, GATE};
 use crate::caller::Caller;
 use crate::entropy::CountingEntropy;
 use crate::host::Host;
-use crate::runs::resolve::{Found, Pin, Planned, Resolution};
+use crate::runs::packs::PackSet;
+use crate::runs::resolve::{Found, Pin, Pinned, Planned, Resolution};
 use mizzen_model::id::ChainId;
 use mizzen_model::json::{Json, Limits, parse};
 use mizzen_store::{Fate, Fates, Store};
@@ -184,13 +185,12 @@ async fn scene(host: &Host, number: u64) -> Planned {
         capability: "evaluate_gate".to_owned(),
         found: pin(GATE, "none", true),
     });
-    Planned {
-        plan: Arc::new(host.plan_again(&council.json, chain, &resolutions, &[]).unwrap()),
-        definition_hash: *blake3::hash(council.json.as_bytes()).as_bytes(),
-        definition: council.json.into(),
-        load_plan: "".into(),
-        resolutions,
-        pins: Vec::new(),
-        packs: Arc::default(),
-    }
+    let pinned = Pinned {
+        definition: &council.json,
+        load_plan: "",
+        resolutions: &resolutions,
+        pins: &[],
+    };
+    let plan = host.plan_again(&council.json, chain, &resolutions, &[]).unwrap();
+    Planned::new(plan, PackSet::default(), &pinned)
 }
