@@ -193,7 +193,8 @@ impl Host {
                 let what = if stored {
                     format!("execution {id} goes on after a restart")
                 } else {
-                    "the host stops: nobody knows whether the execution was begun; look at the history".to_owned()
+                    "the host stops: nobody knows whether the execution was begun; look at the history"
+                        .to_owned()
                 };
                 return Err(Fault::Unavailable(what).into());
             }

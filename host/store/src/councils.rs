@@ -154,7 +154,11 @@ impl Store {
             kept.lock().remove(&id);
             return Ok(None);
         };
-        if let Some(record) = kept.lock().get(&id).filter(|kept| kept.record.revision == revision) {
+        if let Some(record) = kept
+            .lock()
+            .get(&id)
+            .filter(|kept| kept.record.revision == revision)
+        {
             return Ok(Some(Arc::clone(record)));
         }
         let Some(record) = self.council(id).await? else {

@@ -201,8 +201,9 @@ impl Store {
             let connection = connection.unchecked_transaction()?;
             let mut run = connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1 AND open = 1"))?;
-            let mut entries = connection
-                .prepare_cached("SELECT place, bytes, hash FROM run_events WHERE place BETWEEN ?1 AND ?2 ORDER BY place")?;
+            let mut entries = connection.prepare_cached(
+                "SELECT place, bytes, hash FROM run_events WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+            )?;
             let (mut runs, mut bytes) = (Vec::with_capacity(ids.len()), 0_usize);
             for id in ids {
                 let found = run
@@ -313,7 +314,9 @@ impl<'a> Standing<'a> {
 }
 
 fn append_audits(connection: &Connection, audits: &[AuditEntry]) -> rusqlite::Result<()> {
-    audits.iter().try_for_each(|audit| audit::append(connection, audit))
+    audits
+        .iter()
+        .try_for_each(|audit| audit::append(connection, audit))
 }
 
 /// What runs are made from is the same for many of them, and large: it is looked up before it is handed over.
@@ -367,7 +370,12 @@ fn start(
         ])?;
     put_events(connection, connection.last_insert_rowid(), &id, step)?;
     if sealed.is_some() {
-        count_ended(connection, &run.chain_id.to_string(), &run.council_id.to_string(), &step.status)?;
+        count_ended(
+            connection,
+            &run.chain_id.to_string(),
+            &run.council_id.to_string(),
+            &step.status,
+        )?;
     }
     Ok(Written::Now)
 }
@@ -444,8 +452,8 @@ fn count_ended(connection: &Connection, chain: &str, council: &str, status: &str
 }
 
 fn put_events(connection: &Connection, row: i64, id: &str, step: &RunStep) -> rusqlite::Result<()> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO run_events (place, bytes, hash) VALUES (?1, ?2, ?3)")?;
+    let mut insert =
+        connection.prepare_cached("INSERT INTO run_events (place, bytes, hash) VALUES (?1, ?2, ?3)")?;
     for event in &step.events {
         insert.execute(params![place(row, event.seq), event.bytes, event.hash])?;
     }

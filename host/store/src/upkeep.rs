@@ -104,7 +104,10 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
         .prepare("SELECT DISTINCT place >> 24 FROM run_events WHERE place >> 24 NOT IN (SELECT seq FROM runs) LIMIT ?1")?;
     let rows = strays.query_map([PROBLEMS], |row| row.get::<_, i64>(0))?;
     for row in rows {
-        problems.push(format!("there are journal entries of run {}, which is not there", row?));
+        problems.push(format!(
+            "there are journal entries of run {}, which is not there",
+            row?
+        ));
     }
     // Both ways: a sum that is wrong or left over, and runs that no sum knows.
     let mut totals = connection.prepare(

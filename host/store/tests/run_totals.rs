@@ -145,7 +145,10 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
     check_totals(&store).await;
     assert!(store.check().await.unwrap().problems.is_empty());
     let entries = store.run_events(Uuid::from_u128(4), 0, 10).await.unwrap();
-    let seqs: Vec<(u64, &str)> = entries.iter().map(|entry| (entry.seq, entry.bytes.as_str())).collect();
+    let seqs: Vec<(u64, &str)> = entries
+        .iter()
+        .map(|entry| (entry.seq, entry.bytes.as_str()))
+        .collect();
     assert_eq!(seqs, [(1, "{\"seq\":1}"), (2, "{\"seq\":2}")]);
     let entries = store.run_events(Uuid::from_u128(4), 1, 10).await.unwrap();
     assert_eq!(entries.len(), 1);

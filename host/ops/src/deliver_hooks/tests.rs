@@ -50,14 +50,14 @@ async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
         definition: "{}".into(),
     };
     let step = RunStep {
-            events: vec![RunEvent {
-                seq: 1,
-                bytes: "{}".to_owned(),
-                hash: [0; 32],
-            }],
-            status: "running".to_owned(),
-            sealed: None,
-            deliveries: deliveries.collect(),
+        events: vec![RunEvent {
+            seq: 1,
+            bytes: "{}".to_owned(),
+            hash: [0; 32],
+        }],
+        status: "running".to_owned(),
+        sealed: None,
+        deliveries: deliveries.collect(),
     };
     let audit = AuditEntry {
         at: 0,

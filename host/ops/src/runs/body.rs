@@ -88,7 +88,10 @@ impl Body {
             Text::Own(text) => text.len(),
             Text::Shared(text) => text.len(),
         };
-        let bytes = self.members.iter().map(|(name, value)| name.len() + text(value) + 4);
+        let bytes = self
+            .members
+            .iter()
+            .map(|(name, value)| name.len() + text(value) + 4);
         let mut out = String::with_capacity(bytes.sum::<usize>() + 2);
         out.push('{');
         for (place, (name, value)) in self.members.iter().enumerate() {

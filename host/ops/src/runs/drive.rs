@@ -243,7 +243,7 @@ impl Driver {
         let now_ms = self.clock.now_ms(&self.host);
         self.apply(ended, audit, now_ms);
         if let Some(reply) = reply {
-            self.ledger.show(reply, self.run.result());
+            self.ledger.promise(reply, self.run.result());
         }
     }
 

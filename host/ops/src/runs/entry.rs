@@ -98,7 +98,12 @@ impl Journal {
             if self.steps.get(index) != Some(&step.status) {
                 let comma = if moved.is_empty() { '[' } else { ',' };
                 // Names of statuses need no escapes; writing to a string does not fail.
-                let _ = write!(moved, "{comma}{{\"order\":{},\"status\":\"{}\"}}", step.order, step.status.as_str());
+                let _ = write!(
+                    moved,
+                    "{comma}{{\"order\":{},\"status\":\"{}\"}}",
+                    step.order,
+                    step.status.as_str()
+                );
             }
         }
         if !moved.is_empty() {

@@ -21,6 +21,7 @@ const ENTRIES: usize = 64;
 const BYTES: usize = 1 << 20;
 
 type Writing = Pin<Box<dyn Future<Output = Result<Written, WriteError<RunRefused>>> + Send>>;
+type Reply = oneshot::Sender<ChainExecutionResult>;
 type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How a run enters the store.
@@ -87,8 +88,10 @@ pub(super) struct Ledger {
     flight: Option<Flight>,
     /// A question to packs is open.
     pub(super) judging: bool,
-    /// Who waits until everything is durable.
-    waiting: Vec<oneshot::Sender<ChainExecutionResult>>,
+    /// Who asked how far the run has come, and waits until that is durable.
+    asking: Vec<Reply>,
+    /// Who steered the run, and waits until that is durable.
+    steering: Vec<Reply>,
 }
 
 impl Ledger {
@@ -100,7 +103,8 @@ impl Ledger {
             unwritten: None,
             flight: None,
             judging: false,
-            waiting: Vec::new(),
+            asking: Vec::new(),
+            steering: Vec::new(),
         }
     }
 
@@ -138,21 +142,28 @@ impl Ledger {
             let events = &unwritten.step.events;
             events.len() >= ENTRIES || events.iter().map(|event| event.bytes.len()).sum::<usize>() >= BYTES
         });
-        heavy || !self.waiting.is_empty()
+        heavy || !self.asking.is_empty() || !self.steering.is_empty()
     }
 
-    /// Answers as soon as everything is durable.
-    pub(super) fn show(&mut self, reply: oneshot::Sender<ChainExecutionResult>, result: &ChainExecutionResult) {
+    /// Answers somebody who asked as soon as everything is durable; not while the store has no room.
+    pub(super) fn show(&mut self, reply: Reply, result: &ChainExecutionResult) {
+        self.asking.push(reply);
         if self.is_durable() {
-            let _ = reply.send(result.clone());
-        } else {
-            self.waiting.push(reply);
+            self.answer(result);
+        }
+    }
+
+    /// Answers somebody who steered the run as soon as everything is durable, however long that takes.
+    pub(super) fn promise(&mut self, reply: Reply, result: &ChainExecutionResult) {
+        self.steering.push(reply);
+        if self.is_durable() {
+            self.answer(result);
         }
     }
 
     /// Answers everybody who waited; everything is durable.
     pub(super) fn answer(&mut self, result: &ChainExecutionResult) {
-        for reply in self.waiting.drain(..) {
+        for reply in self.asking.drain(..).chain(self.steering.drain(..)) {
             let _ = reply.send(result.clone());
         }
     }
@@ -192,7 +203,7 @@ impl Ledger {
                     if self.starting.is_none() =>
                 {
                     // What it has become is not durable, so nobody may hear of it: whoever asks reads the journal.
-                    self.waiting.clear();
+                    self.asking.clear();
                     self.unwritten = Some(match self.unwritten.take() {
                         Some(later) => asked.and(later),
                         None => asked,

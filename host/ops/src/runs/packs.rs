@@ -193,12 +193,7 @@ pub(super) fn asked(event: &Event) -> Option<(u32, Vec<usize>)> {
 }
 
 /// The journal's entry of what packs said: `said` is what the run has recorded of it, redacted and with its effect.
-pub(super) fn body(
-    question: u32,
-    asked: &[usize],
-    mounted: &[MountedPack],
-    said: &[PackEvaluation],
-) -> Body {
+pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said: &[PackEvaluation]) -> Body {
     let place = |said: &PackEvaluation| {
         mounted.iter().position(|pack| {
             pack.id == said.pack_id && pack.version == said.version && pack.digest == said.digest

@@ -1,6 +1,6 @@
 //! History and registry with a thousand, a hundred thousand and a million rows: pages stay flat, and so does appending.
 
-use crate::filled::{Rows, audit, chain, start_run, sprite, store};
+use crate::filled::{Rows, audit, chain, sprite, start_run, store};
 use crate::harness::Bench;
 use crate::machine::fdatasync;
 use crate::row::{Row, Target, Value};

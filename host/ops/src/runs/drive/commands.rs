@@ -21,7 +21,10 @@ impl Driver {
             .iter()
             .any(|command| matches!(command, Command::Call { .. } | Command::AskGate(_)));
         let ahead = !self.ledger.is_durable();
-        if calls && ahead && (self.ledger.is_pressing() || commands.iter().any(|command| self.is_outward(command))) {
+        if calls
+            && ahead
+            && (self.ledger.is_pressing() || commands.iter().any(|command| self.is_outward(command)))
+        {
             self.barred = commands;
         } else {
             self.perform(commands);

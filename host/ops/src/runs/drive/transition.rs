@@ -33,12 +33,7 @@ impl Driver {
     }
 
     /// The store's form of what just happened.
-    fn transition(
-        &mut self,
-        mut body: Body,
-        commands: &[Command],
-        now_ms: u64,
-    ) -> RunStep {
+    fn transition(&mut self, mut body: Body, commands: &[Command], now_ms: u64) -> RunStep {
         let mut events = Vec::new();
         if let Some((mut body, at_ms)) = self.held.take() {
             entry::release(&mut body, self.run.take_released().as_ref());
