@@ -73,8 +73,8 @@ pub use plugin_set::{PluginSet, PluginSetError};
 pub use prompts::{FetchPrompt, Prompts};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
-    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay, Runs, Transition,
-    Verified, replay, verify as verify_audit,
+    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay, Runs,
+    Transition, Verified, replay, verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};

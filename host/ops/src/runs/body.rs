@@ -1,9 +1,10 @@
 //! The members of a journal entry, already written: what is written again and again is written once, and nothing is copied into a
 //! tree of values first.
 
+use crate::document::stored;
 use mizzen_model::json::{Form, serde_to_canonical, write_string};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Canonical JSON text of one member.
@@ -78,6 +79,16 @@ impl Body {
         };
         Self {
             members: self.members.into_iter().map(share).collect(),
+        }
+    }
+
+    /// The members as values, for those who compare them.
+    pub(super) fn into_map(self) -> Map<String, Value> {
+        let value = stored(&self.finish()).ok().and_then(|json| json.to_serde().ok());
+        match value {
+            Some(Value::Object(members)) => members,
+            // What was written as JSON can be read as JSON.
+            _ => Map::new(),
         }
     }
 

@@ -175,16 +175,17 @@ pub(super) fn body(event: &Event) -> Body {
 }
 
 /// What is said before a call that changes the world; none for one that does not.
-pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Option<Map<String, Value>> {
-    let changes = !matches!(pin.side_effects.as_str(), "none" | "read");
-    let value = json!({
-        "kind": "intent", "step": order, "attempt": attempt, "tool": pin.tool, "digest": pin.digest,
-        "idempotency_key": idempotency_key(id, order),
-    });
-    match value {
-        Value::Object(body) if changes => Some(body),
-        _ => None,
+pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Option<Body> {
+    if matches!(pin.side_effects.as_str(), "none" | "read") {
+        return None;
     }
+    let mut body = Body::of_kind("intent");
+    body.number("step", order);
+    body.number("attempt", attempt);
+    body.text("tool", &pin.tool);
+    body.text("digest", &pin.digest);
+    body.text("idempotency_key", &idempotency_key(id, order));
+    Some(body)
 }
 
 /// Stable over attempts and restarts. A step of a chain has one iteration.

@@ -14,6 +14,7 @@ pub use account::{Decided, Transition};
 pub use difference::Difference;
 pub use recording::{Recording, RecordingError};
 
+use super::body::Body;
 use super::drive::{RunPlan, result_text};
 use super::entry::{self, Journal, Started, What};
 use super::packs;
@@ -146,7 +147,7 @@ impl<'a> Replayer<'a> {
         let council = Value::from(run.result().council_id.to_string());
         compared(seq, "council_id", body.get("council_id"), Some(&council))?;
         self.run = Some(run);
-        self.told(seq, body, Map::new(), &commands, at_ms)
+        self.told(seq, body, Body::default(), &commands, at_ms)
     }
 
     fn plan(&self, chain: ChainId, started: &Started) -> Result<RunPlan, String> {
@@ -182,7 +183,7 @@ impl<'a> Replayer<'a> {
             let nothing = "nothing: the run does not wait for this, so it would not have been written";
             return Err(Difference::at(seq, "kind", kind, Some(nothing.into())));
         }
-        let mut expected = Map::new();
+        let mut expected = Body::default();
         if let Some((question, asked)) = asked {
             let all = run.result().packs.as_deref().unwrap_or_default();
             let said = all.get(said..).unwrap_or_default();
@@ -196,22 +197,23 @@ impl<'a> Replayer<'a> {
         &mut self,
         seq: u64,
         body: &Map<String, Value>,
-        mut expected: Map<String, Value>,
+        mut expected: Body,
         commands: &[Command],
         at_ms: u64,
     ) -> Result<(), Difference> {
         let Some(run) = &self.run else { return Ok(()) };
+        self.journal.tell(&mut expected, run.result());
+        let expected = expected.into_map();
         if expected.contains_key("packs") {
             compared(seq, "packs", body.get("packs"), expected.get("packs"))?;
         }
-        self.journal.tell(&mut expected, run.result());
         for field in TOLD {
             compared(seq, field, body.get(field), expected.get(field))?;
         }
         let intents = commands.iter().filter_map(|command| match command {
             Command::Call { order, attempt, .. } => {
                 let pin = &run.plan().call(*order)?.pin;
-                entry::intent(self.recording.id, pin, *order, *attempt)
+                entry::intent(self.recording.id, pin, *order, *attempt).map(Body::into_map)
             }
             _ => None,
         });

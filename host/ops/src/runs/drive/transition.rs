@@ -72,21 +72,12 @@ impl Driver {
             return None;
         };
         let pin = &self.run.plan().call(*order)?.pin;
-        if matches!(pin.side_effects.as_str(), "none" | "read") {
-            return None;
-        }
-        let mut body = Body::of_kind("intent");
-        body.number("step", *order);
-        body.number("attempt", *attempt);
-        body.text("tool", &pin.tool);
-        body.text("digest", &pin.digest);
-        body.text("idempotency_key", &self.idempotency_key(*order));
-        Some(body)
+        entry::intent(self.id, pin, *order, *attempt)
     }
 
     /// Stable over attempts and restarts. A step of a chain has one iteration.
     pub(super) fn idempotency_key(&self, order: u32) -> String {
-        format!("{}/{order}/0", self.id)
+        entry::idempotency_key(self.id, order)
     }
 
     fn delivery(&self, rule_id: &str, hook: &Hook, now_ms: u64) -> NewDelivery {
