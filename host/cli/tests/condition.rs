@@ -15,7 +15,8 @@ fn eval(arguments: &[&str], context: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(context.as_bytes()).unwrap();
+    // It may have said what is wrong before it read anything.
+    let _ = child.stdin.take().unwrap().write_all(context.as_bytes());
     child.wait_with_output().unwrap()
 }
 

@@ -102,6 +102,10 @@ pub(crate) struct Driver {
 type Steered = (AuditEntry, oneshot::Sender<ChainExecutionResult>);
 
 /// What a driver waited for.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it was made; the large one is the usual one"
+)]
 enum Next {
     Happened(perform::Ended, Option<Steered>),
     Asked(oneshot::Sender<ChainExecutionResult>),
