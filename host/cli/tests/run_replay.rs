@@ -220,6 +220,8 @@ fn a_journal_that_was_changed_differs_where_it_was() {
     let mut council = good.clone();
     council["definition"] = json!(good["definition"].as_str().unwrap().replace("30s", "31s"));
     assert_eq!(differs(&council), (Some(1), "definition".to_owned()));
+    let more = with_entry(&good, 1, |body| body["note"] = json!("it was fine"));
+    assert_eq!(differs(&more), (Some(2), "note".to_owned()));
     let nonsense = with_entry(&good, 1, |body| body["kind"] = json!("nonsense"));
     assert_eq!(differs(&nonsense), (Some(2), "entry".to_owned()));
     // A person reads it too; and the seal of a changed journal does not hold, whatever the engine says of it.

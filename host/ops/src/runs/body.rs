@@ -1,7 +1,6 @@
 //! The members of a journal entry, already written: what is written again and again is written once, and nothing is copied into a
 //! tree of values first.
 
-use crate::document::stored;
 use mizzen_model::json::{Form, serde_to_canonical, write_string};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -84,12 +83,8 @@ impl Body {
 
     /// The members as values, for those who compare them.
     pub(super) fn into_map(self) -> Map<String, Value> {
-        let value = stored(&self.finish()).ok().and_then(|json| json.to_serde().ok());
-        match value {
-            Some(Value::Object(members)) => members,
-            // What was written as JSON can be read as JSON.
-            _ => Map::new(),
-        }
+        // Read as what it is compared with is read. What was written as JSON can be read as JSON.
+        serde_json::from_str(&self.finish()).unwrap_or_default()
     }
 
     /// The object, canonical.

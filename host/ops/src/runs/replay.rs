@@ -50,6 +50,52 @@ pub struct Replay {
 /// What an entry tells of the run after it, in the order in which a difference is looked for.
 const TOLD: [&str; 5] = ["rules", "gates", "steps", "error", "status"];
 
+/// What else stands in an entry: what came from outside. Anything beyond that would not have been written.
+fn outside(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "started" => &[
+            "council_id",
+            "chain_id",
+            "definition",
+            "load_plan",
+            "calls",
+            "packs",
+            "input",
+        ],
+        "call_ended" => &["step", "attempt", "output", "failure", "withheld"],
+        "gate_answered" => &["question", "veto"],
+        "packs_answered" => &["question", "asked"],
+        "decided" => &["escalation_id", "decision", "reason"],
+        "cancelled" => &["reason"],
+        _ => &[],
+    }
+}
+
+/// In every entry.
+const COMMON: [&str; 7] = [
+    "kind",
+    "execution_id",
+    "seq",
+    "at",
+    "stages",
+    "stopped_at",
+    "actor",
+];
+
+fn nothing_else(
+    seq: u64,
+    body: &Map<String, Value>,
+    expected: &Map<String, Value>,
+) -> Result<(), Difference> {
+    let kind = body.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let known =
+        |name: &str| expected.contains_key(name) || COMMON.contains(&name) || outside(kind).contains(&name);
+    match body.iter().find(|(name, _)| !known(name.as_str())) {
+        Some((name, value)) => Err(Difference::at(seq, name, Some(value.clone()), None)),
+        None => Ok(()),
+    }
+}
+
 /// Goes through a recorded run again.
 pub fn replay(recording: &Recording) -> Replay {
     let mut replayer = Replayer::new(recording);
@@ -70,7 +116,7 @@ struct Replayer<'a> {
     run: Option<Run<StepCall>>,
     journal: Journal,
     /// Calls that change the world must be announced before anything else happens.
-    intents: VecDeque<Map<String, Value>>,
+    intents: VecDeque<Body>,
     account: Account,
 }
 
@@ -171,7 +217,7 @@ impl<'a> Replayer<'a> {
     ) -> Result<(), Difference> {
         let kind = body.get("kind").cloned();
         if let Some(intent) = self.intents.pop_front() {
-            return Err(Difference::at(seq, "kind", kind, Some(Value::Object(intent))));
+            return Err(Difference::at(seq, "kind", kind, Some(intent.into_map().into())));
         }
         let Some(run) = &mut self.run else {
             return Err(Difference::at(seq, "kind", kind, Some("started".into())));
@@ -204,16 +250,18 @@ impl<'a> Replayer<'a> {
         let Some(run) = &self.run else { return Ok(()) };
         self.journal.tell(&mut expected, run.result());
         let expected = expected.into_map();
+        // In the first entry `packs` are those that were mounted.
         if expected.contains_key("packs") {
             compared(seq, "packs", body.get("packs"), expected.get("packs"))?;
         }
         for field in TOLD {
             compared(seq, field, body.get(field), expected.get(field))?;
         }
+        nothing_else(seq, body, &expected)?;
         let intents = commands.iter().filter_map(|command| match command {
             Command::Call { order, attempt, .. } => {
                 let pin = &run.plan().call(*order)?.pin;
-                entry::intent(self.recording.id, pin, *order, *attempt).map(Body::into_map)
+                entry::intent(self.recording.id, pin, *order, *attempt)
             }
             _ => None,
         });
@@ -228,10 +276,11 @@ impl<'a> Replayer<'a> {
             let nothing = "nothing: no call that changes the world is due";
             return Err(Difference::at(seq, "kind", kind, Some(nothing.into())));
         };
+        let expected = expected.into_map();
         for (field, value) in &expected {
             compared(seq, field, body.get(field), Some(value))?;
         }
-        Ok(())
+        nothing_else(seq, body, &expected)
     }
 
     /// The journal is at its end: so must the run be, with the result that was recorded.
@@ -240,7 +289,12 @@ impl<'a> Replayer<'a> {
             .unwrap_or(u64::MAX)
             .saturating_add(1);
         if let Some(intent) = self.intents.pop_front() {
-            return Err(Difference::at(next, "entry", None, Some(Value::Object(intent))));
+            return Err(Difference::at(
+                next,
+                "entry",
+                None,
+                Some(intent.into_map().into()),
+            ));
         }
         let Some(run) = &self.run else {
             return Err(Difference::at(1, "entry", None, Some("started".into())));
