@@ -96,8 +96,7 @@ fn kill_9_during_a_stream_of_posts_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn of_a_thousand_clients_that_create_the_same_domain_exactly_one_succeeds() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
+    let (_folder, server) = Served::fresh();
     let id = server
         .call_json("POST", "/v1/sprites", &sprite("ONE-1"))
         .expect(201, "")["id"]
@@ -140,8 +139,7 @@ fn of_a_thousand_clients_that_create_the_same_domain_exactly_one_succeeds() {
 /// A file-size limit is a full disk that needs no mount: the limit is lowered and raised while the server runs.
 #[test]
 fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
+    let (_folder, server) = Served::fresh();
     let pid = server.child.id().to_string();
     let limit = |bytes: &str| {
         Command::new("prlimit")

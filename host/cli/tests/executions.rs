@@ -7,16 +7,12 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{Council, serve};
-use http::{Answer, Served, mizzen};
 use serde_json::{Value, json};
+use support::council::{Council, offline, serve};
+use support::http::{Answer, Served, mizzen};
 
 fn start() -> (tempfile::TempDir, Served, Council) {
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +251,7 @@ fn a_chain_runs_from_the_command_line_with_a_line_per_decision_and_step() {
     let data = server.data.clone();
     assert!(server.terminate().success());
     let run = |chain: &str| {
-        let output = council::offline(folder.path())
+        let output = offline(folder.path())
             .args([
                 "chain",
                 "run",

@@ -22,12 +22,6 @@ use std::time::Duration;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-fn server() -> (tempfile::TempDir, Served) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
-    (folder, server)
-}
-
 /// A request whose whole head is the test's.
 fn raw(server: &Served, head: &str) -> Answer {
     let mut stream = TcpStream::connect(&server.address).unwrap();
@@ -38,7 +32,7 @@ fn raw(server: &Served, head: &str) -> Answer {
 
 #[test]
 fn a_key_that_stands_twice_in_one_object_is_refused_at_every_depth() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let good = sprite("SOL-FORGE").to_string();
     for (from, to) in [
         (
@@ -76,7 +70,7 @@ fn a_key_that_stands_twice_in_one_object_is_refused_at_every_depth() {
 
 #[test]
 fn an_encoded_body_is_415_and_not_read_as_it_is() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let body = sprite("SOL-FORGE").to_string();
     for encoding in ["gzip", "br", "identity, gzip"] {
         server
@@ -100,7 +94,7 @@ fn an_encoded_body_is_415_and_not_read_as_it_is() {
 
 #[test]
 fn an_idempotency_key_is_given_once_and_visible() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let body = sprite("SOL-FORGE").to_string();
     let key = |value: &'static str| ("idempotency-key", value);
     let long = "k".repeat(256);
@@ -120,7 +114,7 @@ fn an_idempotency_key_is_given_once_and_visible() {
 
 #[test]
 fn a_query_parameter_that_is_unknown_or_repeated_is_named() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     for (query, parameter) in [
         ("nmae=x", "nmae"),
         ("limit=1&limit=2", "limit"),
@@ -156,7 +150,7 @@ fn a_query_parameter_that_is_unknown_or_repeated_is_named() {
 
 #[test]
 fn a_web_page_cannot_use_a_server_that_has_no_keys() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let own = &server.address;
     // A name of the page's own that leads to this machine.
     for host in [

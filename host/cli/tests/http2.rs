@@ -64,8 +64,7 @@ fn get(server: &Served, path: &str) -> Request<Full<Bytes>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_http2_connection_carries_many_requests_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
+    let (_folder, server) = Served::fresh();
     let mut client = connect(&server).await;
     let (status, sprite) = send(
         &mut client,

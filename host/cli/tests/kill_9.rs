@@ -9,24 +9,17 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
-#[path = "support/puppet.rs"]
-#[allow(dead_code)]
-mod puppet;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{capability, serve};
-use http::{Served, mizzen, try_send};
-use puppet::{Puppet, shown, until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
+use support::council::{capability, serve};
+use support::http::{Served, mizzen, try_send};
+use support::puppet::{Puppet, shown, until};
 
 /// Kills when nothing else is said.
 const KILLS: usize = 50;

@@ -1,4 +1,4 @@
-//! Sprites and councils over HTTP, against the real server: the seeds' examples in order and to the letter, and every refusal.
+//! Sprites and the registry over HTTP, against the real server: changes, races, pages, and every refusal.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,251 +8,19 @@
 )]
 
 #[path = "support/documents.rs"]
+#[allow(dead_code)]
 mod documents;
 #[path = "support/http.rs"]
 #[allow(dead_code)]
 mod http;
 
-use documents::{chain, council, sprite};
+use documents::{NOBODY, council, register, sprite};
 use http::Served;
 use serde_json::{Value, json};
 
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
-
-fn server() -> (tempfile::TempDir, Served) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
-    (folder, server)
-}
-
-fn register(server: &Served, sprite: &Value) -> String {
-    let body = server.call_json("POST", "/v1/sprites", sprite).expect(201, "");
-    body["id"].as_str().unwrap().to_owned()
-}
-
-#[test]
-fn the_story_of_the_seeds_from_health_to_a_council() {
-    let (_folder, server) = server();
-    let health = server.call("GET", "/health").expect(200, "");
-    assert_eq!(health["status"], "healthy");
-    for check in [
-        "database",
-        "sprite_registry",
-        "council_registry",
-        "plugins",
-        "telemetry",
-    ] {
-        assert_eq!(health["checks"][check], "healthy");
-    }
-    assert!(health["uptime_seconds"].is_u64() && health["version"].is_string());
-    let timestamp = health["timestamp"].as_str().unwrap();
-    assert!(timestamp.len() == 20 && timestamp.ends_with('Z'), "{timestamp}");
-
-    let created = server.call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"));
-    let forge = created.expect(201, "");
-    let id = forge["id"].as_str().unwrap();
-    assert_eq!(
-        created.header("location"),
-        Some(format!("/v1/sprites/{id}").as_str())
-    );
-    assert_eq!(forge["name"], "SOL-FORGE");
-    assert_eq!(forge["metadata"]["created"], "2026-04-27T10:00:00Z");
-    assert_eq!(forge["fingerprint"]["type"], "blake3");
-    assert_eq!(forge["fingerprint"]["hash"].as_str().unwrap().len(), 64);
-    assert_eq!(
-        forge["unresolved"][0]["capability"], "generate_code",
-        "no plugin is installed"
-    );
-
-    let read = server.call("GET", &format!("/v1/sprites/{id}"));
-    let mut expected = forge.clone();
-    expected.as_object_mut().unwrap().remove("unresolved");
-    assert_eq!(read.expect(200, ""), expected);
-    assert_eq!(read.header("etag"), created.header("etag"));
-
-    let print = server
-        .call("GET", &format!("/v1/sprites/{id}/fingerprint"))
-        .expect(200, "");
-    let text = format!("blake3:{}", forge["fingerprint"]["hash"].as_str().unwrap());
-    assert_eq!(print, json!({"stored": text, "computed": text, "verified": true}));
-
-    let lewis = register(&server, &sprite("LEWIS-06"));
-    let mut wanted = council("engineering", &[id, &lewis]);
-    wanted["gate_agents"] = json!([lewis]);
-    wanted["chains"] = json!([chain(id, &lewis)]);
-    wanted["rules"] = json!([{
-        "id": "prod-needs-a-person",
-        "name": "Production needs a person",
-        "condition": "has(input.target) && input.target == 'production'",
-        "action": "escalate",
-        "hook": "notify:slack:#iris-alerts"
-    }]);
-    let made = server.call_json("POST", "/v1/councils", &wanted);
-    let body = made.expect(201, "");
-    assert_eq!(
-        (&body["domain"], &body["name"]),
-        (&json!("engineering"), &json!("engineering"))
-    );
-    assert_eq!(body["sprites"][0], expected, "the sprites are embedded in full");
-    assert_eq!(body["gate_agents"], json!([lewis]));
-    assert_eq!(body["chains"][0]["id"].as_str().unwrap().len(), 36);
-    assert_eq!(body["chains"][0]["steps"][0]["action"], "generate_code");
-    let again = server.call("GET", made.header("location").unwrap());
-    assert_eq!(again.expect(200, ""), body);
-    assert_eq!(
-        server.call("GET", "/v1/councils").expect(200, "")["councils"],
-        json!([body])
-    );
-}
-
-#[test]
-fn the_eight_validations_of_a_council_come_in_the_order_of_the_seed() {
-    let (_folder, server) = server();
-    let one = register(&server, &sprite("ONE-1"));
-    let two = register(&server, &sprite("TWO-2"));
-    let post = |body: Value| server.call_json("POST", "/v1/councils", &body);
-    post(council("taken", &[&one])).expect(201, "");
-
-    // Every body has all the later mistakes too: only the order decides which one is told.
-    let empty: [&str; 0] = [];
-    let domain =
-        post(json!({"domain": "", "sprites": empty, "gate_agents": empty})).expect(400, "VALIDATION_ERROR");
-    assert_eq!(domain["details"]["errors"][0]["path"], "/domain");
-    let sprites = post(json!({"domain": "taken", "sprites": empty, "gate_agents": empty}))
-        .expect(400, "VALIDATION_ERROR");
-    assert_eq!(sprites["details"]["errors"][0]["path"], "/sprites");
-    let gates = post(json!({"domain": "taken", "sprites": [NOBODY], "gate_agents": empty}))
-        .expect(400, "VALIDATION_ERROR");
-    assert_eq!(gates["details"]["errors"][0]["path"], "/gate_agents");
-    let other = "00000000-0000-4000-8000-000000000001";
-    let missing =
-        post(json!({"domain": "taken", "sprites": [one, NOBODY, other], "gate_agents": [NOBODY, other]}));
-    let missing = missing.expect(404, "SPRITE_NOT_FOUND");
-    assert_eq!(missing["details"]["missing_sprites"], json!([NOBODY, other]));
-    let agents = post(json!({"domain": "taken", "sprites": [one], "gate_agents": [NOBODY, two]}));
-    assert_eq!(
-        agents.expect(404, "GATE_AGENT_NOT_FOUND")["details"]["missing_gate_agents"],
-        json!([NOBODY])
-    );
-    let member = post(json!({"domain": "taken", "sprites": [one], "gate_agents": [one, two]}));
-    assert_eq!(
-        member.expect(400, "INVALID_GATE_AGENT")["details"]["gate_agents"],
-        json!([two])
-    );
-    post(json!({"domain": "taken", "sprites": [one, two], "gate_agents": [one, two]}))
-        .expect(400, "INVALID_GATE_AGENT");
-    let mut bad_chain = council("taken", &[&one]);
-    bad_chain["chains"] = json!([chain(&two, &one)]);
-    let conflict = post(bad_chain).expect(409, "COUNCIL_CONFLICT");
-    assert_eq!(conflict["details"]["domain"], "taken");
-}
-
-#[test]
-fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of() {
-    let (_folder, server) = server();
-    let one = register(&server, &sprite("ONE-1"));
-    let two = register(&server, &sprite("TWO-2"));
-    let check = |change: &dyn Fn(&mut Value), status: u16, code: &str, problem: &str| {
-        let mut body = council("inside", &[&one, &two]);
-        body["chains"] = json!([chain(&two, &one)]);
-        change(&mut body);
-        let answer = server
-            .call_json("POST", "/v1/councils", &body)
-            .expect(status, code);
-        let codes: Vec<&str> = answer["details"]["errors"]
-            .as_array()
-            .map(|errors| errors.iter().filter_map(|error| error["code"].as_str()).collect())
-            .unwrap_or_default();
-        assert!(
-            problem.is_empty() || codes.contains(&problem),
-            "{problem}: {answer}"
-        );
-    };
-    let step = |body: &mut Value, name: &str, value: Value| body["chains"][0]["steps"][0][name] = value;
-    check(
-        &|body| step(body, "sprite_id", json!(NOBODY)),
-        400,
-        "VALIDATION_ERROR",
-        "sprite_not_in_council",
-    );
-    check(
-        &|body| step(body, "order", json!(1)),
-        400,
-        "VALIDATION_ERROR",
-        "step_order",
-    );
-    check(
-        &|body| step(body, "input_map", json!({"a": "$steps[0].output.x"})),
-        400,
-        "VALIDATION_ERROR",
-        "forward_reference",
-    );
-    check(
-        &|body| step(body, "input_map", json!({"a": "$nowhere.x"})),
-        400,
-        "VALIDATION_ERROR",
-        "map",
-    );
-    check(
-        &|body| body["chains"][0]["timeout"] = json!("0s"),
-        400,
-        "VALIDATION_ERROR",
-        "pattern",
-    );
-    check(
-        &|body| body["chains"][0]["steps"] = json!([]),
-        400,
-        "VALIDATION_ERROR",
-        "too_short",
-    );
-    check(
-        &|body| body["chains"][0]["gates"][0]["sprite_id"] = json!(two),
-        400,
-        "INVALID_GATE_AGENT",
-        "",
-    );
-    check(
-        &|body| body["chains"][0]["gates"][0]["condition"] = json!("output. >"),
-        400,
-        "VALIDATION_ERROR",
-        "condition",
-    );
-    let rule = |condition: &str, action: &str| json!([{"id": "r", "name": "A rule", "condition": condition, "action": action}]);
-    check(
-        &|body| body["rules"] = rule("(((", "deny"),
-        400,
-        "VALIDATION_ERROR",
-        "condition",
-    );
-    check(
-        &|body| body["rules"] = rule("council.domain == 'inside'", "deny"),
-        409,
-        "RULE_DENIED",
-        "",
-    );
-    check(
-        &|body| body["rules"] = rule("council.no_such_field == 1", "allow"),
-        409,
-        "RULE_DENIED",
-        "",
-    );
-    check(
-        &|body| body["oops"] = json!(1),
-        400,
-        "VALIDATION_ERROR",
-        "unknown_field",
-    );
-
-    let mut body = council("inside", &[&one, &two]);
-    body["chains"] = json!([chain(&two, &one)]);
-    body["chains"][0]["steps"][0]["action"] = json!("undeclared");
-    let accepted = server.call_json("POST", "/v1/councils", &body).expect(201, "");
-    assert_eq!(accepted["warnings"][0]["code"], "undeclared_action", "{accepted}");
-}
-
 #[test]
 fn a_sprite_is_replaced_only_under_its_name_with_a_greater_version() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let id = register(&server, &sprite("CORTEX-01"));
     let path = format!("/v1/sprites/{id}");
     let before = server.call("GET", &path).expect(200, "");
@@ -283,7 +51,7 @@ fn a_sprite_is_replaced_only_under_its_name_with_a_greater_version() {
 
 #[test]
 fn a_lost_race_is_412_and_a_repeated_key_is_the_same_answer() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let created = server.call_json("POST", "/v1/sprites", &sprite("CORTEX-01"));
     let id = created.expect(201, "")["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/sprites/{id}");
@@ -333,7 +101,7 @@ fn a_lost_race_is_412_and_a_repeated_key_is_the_same_answer() {
 
 #[test]
 fn protected_sprites_and_members_of_councils_are_deleted_only_by_force() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let mut guarded = sprite("BECK-02");
     guarded["protected"] = json!(true);
     let beck = register(&server, &guarded);
@@ -393,7 +161,7 @@ fn protected_sprites_and_members_of_councils_are_deleted_only_by_force() {
 
 #[test]
 fn sprites_are_listed_in_pages_and_by_filters() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     for number in 0..5 {
         let mut body = sprite(&format!("UNIT-{number}"));
         body["metadata"]["tags"] = json!([if number % 2 == 0 { "even" } else { "odd" }]);
@@ -454,7 +222,7 @@ fn sprites_are_listed_in_pages_and_by_filters() {
 
 #[test]
 fn a_sprite_may_come_as_yaml() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let yaml = "\
 name: YAML-1
 version: 1.0.0
@@ -499,7 +267,7 @@ metadata: {author: ada, created: '2026-04-27T10:00:00Z', updated: '2026-04-27T10
 
 #[test]
 fn every_error_has_the_envelope() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let json_type = [("content-type", "application/json")];
     server.call("GET", "/nowhere").expect(404, "NOT_FOUND");
     server.call("GET", "/v1/sprites/").expect(404, "NOT_FOUND");
@@ -579,7 +347,7 @@ fn every_error_has_the_envelope() {
 
 #[test]
 fn the_registry_the_docs_the_schema_and_the_metrics_are_served() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     for path in [
         "/v1/plugins",
         "/v1/tools",
@@ -627,7 +395,7 @@ fn the_registry_the_docs_the_schema_and_the_metrics_are_served() {
 
 #[test]
 fn the_openapi_document_is_the_golden_one() {
-    let (_folder, server) = server();
+    let (_folder, server) = Served::fresh();
     let served = server.call("GET", "/openapi.json").expect(200, "");
     assert_eq!(served["openapi"], "3.1.0");
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/openapi.json");

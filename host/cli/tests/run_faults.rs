@@ -7,26 +7,19 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
-#[path = "support/puppet.rs"]
-#[allow(dead_code)]
-mod puppet;
 #[path = "support/shim.rs"]
 mod shim;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{serve, serve_with};
-use http::{Served, mizzen, read_answer};
-use puppet::{Puppet, ended, shown, until};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
+use support::council::{serve, serve_with};
+use support::http::{Served, mizzen, read_answer};
+use support::puppet::{Puppet, ended, shown, until};
 
 fn request(server: &Served, head: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(&server.address).unwrap();

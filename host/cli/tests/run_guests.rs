@@ -7,20 +7,13 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
-#[path = "support/puppet.rs"]
-#[allow(dead_code)]
-mod puppet;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{capability, serve, serve_with};
-use http::Served;
-use puppet::{Puppet, ended, shown, until};
 use serde_json::{Value, json};
+use support::council::{capability, serve, serve_with};
+use support::http::Served;
+use support::puppet::{Puppet, ended, shown, until};
 
 /// One place for guests of the outermost kind: one that is not really stopped keeps it.
 const ONE_PLACE: &str = "[sandbox]\nslots = 2\nthreads = 1\n";

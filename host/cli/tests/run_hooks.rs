@@ -7,25 +7,18 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
-#[path = "support/puppet.rs"]
-#[allow(dead_code)]
-mod puppet;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{capability, serve_with};
-use http::{Served, mizzen};
 use mizzen_catalog::key::PublicKey;
-use puppet::{Puppet, until};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
+use support::council::{capability, serve_with};
+use support::http::{Served, mizzen};
+use support::puppet::{Puppet, until};
 
 /// A request as it arrived.
 #[derive(Clone)]

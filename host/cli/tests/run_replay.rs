@@ -7,20 +7,16 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/council.rs"]
-#[allow(dead_code)]
-mod council;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/runs.rs"]
+mod support;
 
-use council::{Council, serve};
-use http::{Served, mizzen};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
+use support::council::{Council, serve};
+use support::http::{Served, mizzen};
 
 /// How a replay of a stored run or of a file ends, and what it prints.
 fn replay(run: impl AsRef<OsStr>, data: &Path, more: &[&str]) -> (Option<i32>, String) {

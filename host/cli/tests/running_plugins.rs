@@ -293,8 +293,7 @@ fn plugins_are_installed_upgraded_switched_and_removed_over_http() {
 
 #[test]
 fn a_host_without_a_configuration_has_no_place_for_plugins() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
+    let (_folder, server) = Served::fresh();
     server
         .send(
             "POST",

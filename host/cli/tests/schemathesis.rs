@@ -74,8 +74,7 @@ fn schemathesis_finds_nothing() {
     } else {
         ("examples,fuzzing", "10")
     };
-    let folder = tempfile::tempdir().unwrap();
-    let server = Served::start(&folder.path().join("data"));
+    let (folder, server) = Served::fresh();
     let output = Command::new(program)
         .current_dir(&folder)
         .args(["run", &format!("{}/openapi.json", server.url), "--checks", "all"])

@@ -1,6 +1,6 @@
 //! A server with first-party plugins, and the seed's council on it.
 
-use crate::http::{Answer, Served, mizzen};
+use super::http::{Answer, Served, mizzen};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,6 +1,10 @@
 //! The seeds' sprites and councils.
 
+use super::http::Served;
 use serde_json::{Value, json};
+
+/// An id that nothing has.
+pub(crate) const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 /// A sprite to register.
 pub(crate) fn sprite(name: &str) -> Value {
@@ -53,4 +57,10 @@ pub(crate) fn chain(sprite: &str, gate_agent: &str) -> Value {
         }],
         "timeout": "30s"
     })
+}
+
+/// Registers a sprite; its id.
+pub(crate) fn register(server: &Served, sprite: &Value) -> String {
+    let body = server.call_json("POST", "/v1/sprites", sprite).expect(201, "");
+    body["id"].as_str().unwrap().to_owned()
 }

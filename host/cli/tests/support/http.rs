@@ -23,6 +23,13 @@ pub(crate) struct Served {
 }
 
 impl Served {
+    /// Starts a server on a data folder that is gone with the test.
+    pub(crate) fn fresh() -> (tempfile::TempDir, Self) {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Self::start(&folder.path().join("data"));
+        (folder, server)
+    }
+
     /// Starts a server on a data folder.
     pub(crate) fn start(data: &Path) -> Self {
         Self::start_with(data, &[], |command| command)

@@ -1,7 +1,7 @@
 //! A council whose steps do as the input says: answer, fail, spin or wait.
 
-use crate::council::{capability, register};
-use crate::http::{Answer, Served};
+use super::council::{capability, register};
+use super::http::{Answer, Served};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
