@@ -7,16 +7,12 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/api.rs"]
+mod support;
 
-use documents::{NOBODY, chain, council, register, sprite};
-use http::Served;
 use serde_json::{Value, json};
+use support::documents::{NOBODY, chain, council, register, sprite};
+use support::http::Served;
 
 #[test]
 fn the_story_of_the_seeds_from_health_to_a_council() {

@@ -7,21 +7,17 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
 #[path = "support/shim.rs"]
 mod shim;
+#[path = "support/api.rs"]
+mod support;
 
-use documents::{council, sprite};
-use http::{Served, mizzen, try_send};
 use serde_json::json;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use support::documents::{council, sprite};
+use support::http::{Served, mizzen, try_send};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
@@ -236,7 +232,7 @@ fn sigterm_lets_a_request_in_flight_finish() {
     stream.write_all(&body.as_bytes()[..10]).unwrap();
     // The server has begun this request once it answers one that came after it.
     server.call("GET", "/health").expect(200, "");
-    http::signal(server.child.id(), "TERM");
+    support::http::signal(server.child.id(), "TERM");
     let address = server.address.clone();
     while std::net::TcpStream::connect(&address).is_ok() {
         std::thread::yield_now();

@@ -7,18 +7,14 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/api.rs"]
+mod support;
 
-use documents::sprite;
-use http::{Answer, Served, read_answer};
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
+use support::documents::sprite;
+use support::http::{Answer, Served, read_answer};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -175,7 +171,7 @@ fn a_web_page_cannot_use_a_server_that_has_no_keys() {
     raw(&server, "GET /health HTTP/1.1\r\nhost: evil.example\r\n").expect(200, "");
 
     // With a key the caller is known, by whatever name it came.
-    let made = http::mizzen()
+    let made = support::http::mizzen()
         .args(["key", "api", "--data"])
         .arg(&server.data)
         .args(["new", "--grant", "sprites:read"])

@@ -7,20 +7,16 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/api.rs"]
+mod support;
 
 use bytes::Bytes;
-use http::Served;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http2::SendRequest;
 use hyper::{Request, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
+use support::http::Served;
 use tokio::task::JoinSet;
 
 type Client = SendRequest<Full<Bytes>>;
@@ -68,7 +64,7 @@ async fn one_http2_connection_carries_many_requests_at_once() {
     let mut client = connect(&server).await;
     let (status, sprite) = send(
         &mut client,
-        post(&server, "/v1/sprites", &documents::sprite("SOL-FORGE")),
+        post(&server, "/v1/sprites", &support::documents::sprite("SOL-FORGE")),
     )
     .await;
     assert_eq!(status, 201, "{sprite}");

@@ -7,16 +7,12 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/api.rs"]
+mod support;
 
-use documents::{NOBODY, council, register, sprite};
-use http::Served;
 use serde_json::{Value, json};
+use support::documents::{NOBODY, council, register, sprite};
+use support::http::Served;
 
 #[test]
 fn a_sprite_is_replaced_only_under_its_name_with_a_greater_version() {

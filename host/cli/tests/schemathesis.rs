@@ -11,16 +11,12 @@
     clippy::indexing_slicing
 )]
 
-#[path = "support/documents.rs"]
-#[allow(dead_code)]
-mod documents;
-#[path = "support/http.rs"]
-#[allow(dead_code)]
-mod http;
+#[path = "support/api.rs"]
+mod support;
 
-use http::Served;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use support::http::Served;
 
 const VERSION: &str = "schemathesis==4.32.5";
 
