@@ -547,18 +547,29 @@ impl<C> Run<C> {
         let Some(step) = self.result.steps.get(order as usize) else {
             return;
         };
-        let mut described = json!({
-            "order": step.order, "action": step.action, "sprite_id": step.sprite_id.to_string(),
-            "status": step.status.as_str(), "attempts": step.attempts,
-        });
-        if let (Value::Object(members), Some(output)) = (&mut described, &step.output) {
-            members.insert("output".to_owned(), output.clone());
+        let Value::Array(steps) = &mut self.steps else {
+            return;
+        };
+        if steps.len() <= order as usize {
+            steps.push(json!({
+                "order": step.order, "action": step.action, "sprite_id": step.sprite_id.to_string(),
+                "status": step.status.as_str(), "attempts": step.attempts,
+            }));
         }
-        if let Value::Array(steps) = &mut self.steps {
-            match steps.get_mut(order as usize) {
-                Some(place) => *place = described,
-                None => steps.push(described),
-            }
+        let Some(Value::Object(described)) = steps.get_mut(order as usize) else {
+            return;
+        };
+        // What cannot change is left as it is.
+        match described.get_mut("status") {
+            Some(Value::String(status)) if status == step.status.as_str() => {}
+            _ => drop(described.insert("status".to_owned(), step.status.as_str().into())),
+        }
+        if let Some(attempts) = described.get_mut("attempts") {
+            *attempts = step.attempts.into();
+        }
+        match &step.output {
+            Some(output) => drop(described.insert("output".to_owned(), output.clone())),
+            None => drop(described.remove("output")),
         }
     }
 }
