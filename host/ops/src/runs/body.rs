@@ -64,6 +64,18 @@ impl Body {
         self.set(name, Text::Own(text));
     }
 
+    pub(super) fn list(&mut self, name: &'static str, items: impl Iterator<Item = Self>) {
+        let mut out = String::from("[");
+        for item in items {
+            if out.len() > 1 {
+                out.push(',');
+            }
+            out.push_str(&item.finish());
+        }
+        out.push(']');
+        self.set(name, Text::Own(out));
+    }
+
     pub(super) fn extend(&mut self, more: Self) {
         for (name, text) in more.members {
             self.set(name, text);

@@ -6,7 +6,7 @@ use super::resolve::{Pin, Resolution};
 use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::run::{CallFailure, Event, Transient};
-use mizzen_model::execution::{Approval, ChainExecutionResult, StepStatus};
+use mizzen_model::execution::{Approval, ChainExecutionResult, GateEvaluation, RuleEvaluation, StepStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use mizzen_store::RunEvent;
@@ -87,11 +87,11 @@ impl Journal {
         body.text("status", result.status.as_str());
         let rules = result.rules.get(self.rules..).unwrap_or_default();
         if !rules.is_empty() {
-            body.model("rules", &rules);
+            body.list("rules", rules.iter().map(rule));
         }
         let gates = result.gates.get(self.gates..).unwrap_or_default();
         if !gates.is_empty() {
-            body.model("gates", &gates);
+            body.list("gates", gates.iter().map(gate));
         }
         let mut moved = String::new();
         for (index, step) in result.steps.iter().enumerate() {
@@ -116,6 +116,31 @@ impl Journal {
         (self.rules, self.gates) = (result.rules.len(), result.gates.len());
         self.steps = result.steps.iter().map(|step| step.status).collect();
     }
+}
+
+/// What a rule said.
+fn rule(rule: &RuleEvaluation) -> Body {
+    let mut body = Body::default();
+    body.text("rule_id", &rule.rule_id);
+    body.text("name", &rule.name);
+    body.written("matched", rule.matched.to_string());
+    body.text("action", rule.action.as_str());
+    body.text("enforcement", rule.enforcement.as_str());
+    body.text("reason", &rule.reason);
+    body
+}
+
+/// What a gate said.
+fn gate(gate: &GateEvaluation) -> Body {
+    let mut body = Body::default();
+    body.text("type", gate.position.as_str());
+    body.text("sprite_id", &gate.sprite_id.to_string());
+    body.text("decision", gate.decision.as_str());
+    body.text("reason", &gate.reason);
+    if let Some(step) = gate.step {
+        body.number("step", step);
+    }
+    body
 }
 
 /// The body of an event's entry.
@@ -276,4 +301,31 @@ fn parse(value: &Value) -> Option<Entry> {
         at_ms: value.get("at")?.as_u64()?,
         what,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use mizzen_model::json::serde_to_canonical;
+    use serde_json::json;
+
+    #[test]
+    fn decisions_are_journaled_as_they_are_shown() {
+        let gates = [
+            json!({"type": "before", "sprite_id": "00000000-0000-4000-8000-000000000001", "decision": "allow", "reason": "\u{1}\"é"}),
+            json!({"type": "on_error", "sprite_id": "00000000-0000-4000-8000-000000000001", "decision": "veto", "reason": "", "step": 7}),
+        ];
+        for value in gates {
+            let shown: GateEvaluation = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(gate(&shown).finish(), serde_to_canonical(&value));
+        }
+        for (matched, action, enforcement) in [(true, "escalate", "mandatory"), (false, "deny", "advisory")] {
+            let value = json!({
+                "rule_id": "r", "name": "n \"q\"", "matched": matched, "action": action, "enforcement": enforcement, "reason": "x",
+            });
+            let shown: RuleEvaluation = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(rule(&shown).finish(), serde_to_canonical(&value));
+        }
+    }
 }
