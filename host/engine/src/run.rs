@@ -18,6 +18,7 @@ mod place;
 mod rules;
 mod steps;
 
+pub use knowledge::MomentFacts;
 pub use packs::{PackAnswer, PackQuestion, Shown};
 pub use place::GateQuestion;
 

@@ -3,6 +3,9 @@
 //! One data file says it, as `deftemplate`s of the rule language, so that what rules are compiled against and what is
 //! documented (`docs/facts.md`) cannot differ from what exists. A template or slot is never removed or changed within 1.x.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// The version of the vocabulary, which packs name in `requires.stargraph_facts_version`.
 pub const FACTS_VERSION: &str = "1.0";
 
@@ -17,9 +20,10 @@ pub fn templates() -> impl Iterator<Item = &'static str> {
         .map(str::trim)
 }
 
-/// Whether the host owns a template of this name: no pack can define it.
+/// Whether the host owns a template of this name: no pack can define it. Asked of every field of an input at every moment.
 pub fn is_host_template(name: &str) -> bool {
-    templates().any(|template| template == name)
+    static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| templates().collect());
+    NAMES.contains(name)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! them read. Only the linear memory is kept. That is enough for a module without imports whose one mutable global is its stack
 //! pointer, which a call leaves as it found it; any other module is refused.
 
+#[cfg(test)]
+mod cost;
 mod sections;
 
 use sections::{Section, append_custom, read, write};

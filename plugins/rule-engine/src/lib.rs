@@ -42,8 +42,9 @@ pub struct Configuration {
 struct Ready {
     descriptor: wit::Descriptor,
     rules: &'static Ruleset,
-    /// Made when the pack was built; the first evaluation takes it, and there is no second in one instance.
-    session: Option<Session<'static>>,
+    /// Made when the pack was built, for the first evaluation.
+    session: Session<'static>,
+    answered: bool,
 }
 
 thread_local! {
@@ -90,31 +91,54 @@ fn configure(text: &str) -> Result<Ready, ToolError> {
     .map_err(|error: RuleError| ToolError::failed("RULES", error.to_string()))?;
     // The pack is configured once and for as long as its instance lives.
     let rules: &'static Ruleset = Box::leak(Box::new(rules));
-    let session = rules
-        .session()
-        .map_err(|error| ToolError::failed("RULES", error.to_string()))?;
-    // Room that an evaluation finds instead of asking for it: growing a memory costs more than most evaluations.
-    drop(Vec::<u8>::with_capacity(ROOM));
+    let descriptor = describe(&configuration, Some(rules));
+    fill_holes();
+    let session = new_session(rules)?;
+    fill_holes();
     Ok(Ready {
-        descriptor: describe(&configuration, Some(rules)),
+        descriptor,
         rules,
-        session: Some(session),
+        session,
+        answered: false,
     })
+}
+
+/// Takes the holes that reading the rules has left, so that what an evaluation allocates lies side by side behind everything
+/// else: a page that it does not touch need not be put back afterwards.
+fn fill_holes() {
+    // Room that an evaluation finds instead of asking for it: growing a memory costs more than most evaluations. No hole is as
+    // large, so this is where everything else ends.
+    let behind = Vec::<u8>::with_capacity(ROOM).as_ptr() as usize;
+    let sizes = (3..18).rev().map(|power| 1_usize << power);
+    for size in sizes.flat_map(|size| [size + size / 2, size]) {
+        loop {
+            let block = Vec::<u8>::with_capacity(size);
+            if block.as_ptr() as usize >= behind {
+                break;
+            }
+            std::mem::forget(block);
+        }
+    }
+}
+
+fn new_session(rules: &'static Ruleset) -> Result<Session<'static>, ToolError> {
+    rules
+        .session()
+        .map_err(|error| ToolError::failed("RULES", error.to_string()))
 }
 
 fn evaluate(ready: &mut Ready, facts: &str, budget: u64) -> Result<wit::Verdict, ToolError> {
     let failed = |failure: Failure| ToolError::failed(failure.code(), failure.to_string());
-    let session = match ready.session.take() {
-        Some(session) => session,
-        None => ready
-            .rules
-            .session()
-            .map_err(|error| failed(Failure::Run(error)))?,
-    };
-    let facts: Vec<Value> = serde_json::from_str(facts)
-        .map_err(|error| ToolError::invalid_input("", format!("the facts are not a JSON array: {error}")))?;
-    let given = ready.rules.given(&facts, &session).map_err(failed)?;
-    let (Verdict { decisions, shared }, _) = ready.rules.evaluate(session, given, budget).map_err(failed)?;
+    // An instance answers once. Another answer needs another session, and would only be asked for natively.
+    if std::mem::replace(&mut ready.answered, true) {
+        ready.session = new_session(ready.rules)?;
+    }
+    let session = &mut ready.session;
+    let given = ready.rules.given(facts, session).map_err(failed)?;
+    let (Verdict { decisions, shared }, report) =
+        ready.rules.evaluate(session, given, budget).map_err(failed)?;
+    // The instance ends with its answer: what it leaves behind is not worth taking apart.
+    std::mem::forget(report);
     Ok(wit::Verdict {
         decisions: decisions.into_iter().map(decision).collect(),
         shared: match shared.is_empty() {
@@ -131,7 +155,7 @@ fn decision(decision: Decision) -> wit::Decision {
             "violation" => wit::Severity::Violation,
             _ => wit::Severity::Warning,
         },
-        action: match decision.action.as_str() {
+        action: match decision.action {
             "veto" => wit::Action::Veto,
             "escalate" => wit::Action::Escalate,
             "retry" => wit::Action::Retry,
@@ -140,8 +164,8 @@ fn decision(decision: Decision) -> wit::Decision {
         },
         rule: decision.rule,
         reason: decision.reason,
-        details: Value::Object(decision.details).to_string(),
-        facts: Value::Array(decision.facts).to_string(),
+        details: decision.details,
+        facts: decision.facts,
     }
 }
 

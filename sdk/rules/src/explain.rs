@@ -6,12 +6,13 @@ use crate::network::{Branch, Partial, Plan, Search};
 use crate::rule::Rule;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Firing {
     /// Its name.
-    pub rule: String,
+    pub rule: Arc<str>,
     /// The facts that it matched, in the order of its patterns.
     pub facts: Vec<(FactId, Fact)>,
     /// The facts that it made.

@@ -62,13 +62,21 @@ impl Expression {
                 }
                 Ok(Value::boolean(!deciding))
             }
-            Self::Call(function, arguments) => {
-                let arguments: Result<Vec<_>, _> = arguments
-                    .iter()
-                    .map(|argument| argument.evaluate(bindings, meter))
-                    .collect();
-                call(*function, &arguments?, meter)
-            }
+            // Most calls have one or two arguments, which need no list.
+            Self::Call(function, arguments) => match arguments.as_slice() {
+                [one] => call(*function, &[one.evaluate(bindings, meter)?], meter),
+                [one, two] => {
+                    let arguments = [one.evaluate(bindings, meter)?, two.evaluate(bindings, meter)?];
+                    call(*function, &arguments, meter)
+                }
+                arguments => {
+                    let mut values = Vec::with_capacity(arguments.len());
+                    for argument in arguments {
+                        values.push(argument.evaluate(bindings, meter)?);
+                    }
+                    call(*function, &values, meter)
+                }
+            },
             Self::Matches(function, text, pattern) => {
                 meter.spend(1)?;
                 match text.evaluate(bindings, meter)? {

@@ -3,13 +3,64 @@
 use crate::budget::{Exhausted, Meter};
 use crate::template::Template;
 use crate::value::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 /// A map whose hashing is the same everywhere; nothing iterates over it.
-pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixing>>;
+
+/// A map by hashes that were computed already, each once for all that is done with it.
+pub(crate) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Mixing>>;
+
+/// A hash of a few instructions a word. Facts may say what a stranger wrote, who can make them collide: whoever compares keys of
+/// one hash with each other pays for that from the budget.
+#[derive(Debug, Default)]
+pub(crate) struct Mixing(u64);
+
+impl Mixing {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for Mixing {
+    fn finish(&self) -> u64 {
+        // The low bits choose a place in a table, the high ones tell its neighbours apart.
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.mix(u64::from_le_bytes(*word)));
+        let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        self.mix(rest ^ (bytes.len() as u64) << 56);
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.mix(u64::from(byte));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.mix(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.mix(number);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.mix(number as u64);
+    }
+}
+
+/// The hash of some values.
+pub(crate) fn hash_of<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
+    let mut hasher = Mixing::default();
+    values.for_each(|value| value.hash(&mut hasher));
+    hasher.finish()
+}
 
 /// Which fact. Ids grow with every assertion and are never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,13 +115,28 @@ impl Fact {
         Self::from_slots(template, values?)
     }
 
+    /// A fact of a template with some slots said by their places, the others as their defaults are.
+    pub(crate) fn of_places(template: &Arc<Template>, given: &mut [(usize, Value)]) -> Result<Self, String> {
+        let mut slots = Vec::with_capacity(template.slots().len());
+        for (place, slot) in template.slots().iter().enumerate() {
+            let said = given.iter_mut().find(|(at, _)| *at == place);
+            slots.push(match said {
+                Some((_, value)) => std::mem::replace(value, Value::Integer(0)),
+                None => slot
+                    .default_value()
+                    .ok_or_else(|| format!("slot {} of {} needs a value", slot.name(), template.name()))?,
+            });
+        }
+        Self::from_slots(template, slots)
+    }
+
     pub(crate) fn from_slots(template: &Arc<Template>, slots: Vec<Value>) -> Result<Self, String> {
         for (slot, value) in template.slots().iter().zip(&slots) {
             slot.check(value)
                 .map_err(|message| format!("a fact {} does not fit: {message}", template.name()))?;
         }
         Ok(Self {
-            name: template.name().into(),
+            name: template.shared_name(),
             template: Some(Arc::clone(template)),
             slots: slots.into(),
         })
@@ -140,17 +206,28 @@ pub(crate) struct Stored {
     pub(crate) fact: Fact,
     /// How many firings led to it.
     pub(crate) cycle: u32,
+    hash: u64,
+    /// The fact with the same hash that came before it.
+    before: Option<FactId>,
 }
 
 /// All facts of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    stored: BTreeMap<FactId, Stored>,
-    ids: Map<(Arc<str>, Arc<[Value]>), FactId>,
-    next: u64,
+    /// By id; a fact that is gone leaves its place empty. Every assertion is paid for, so there are not many.
+    stored: Vec<Option<Stored>>,
+    count: usize,
+    /// The latest fact of each hash.
+    latest: HashedMap<FactId>,
 }
 
 impl Facts {
+    /// Room for that many more facts, found when they come.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        self.stored.reserve(count);
+        self.latest.reserve(count);
+    }
+
     /// Adds a fact; `None` where the same fact is there already.
     pub(crate) fn insert(
         &mut self,
@@ -161,34 +238,73 @@ impl Facts {
         let weight = fact.weight();
         meter.spend(1)?;
         meter.spend_bytes(weight)?;
-        let key = (Arc::clone(&fact.name), Arc::clone(&fact.slots));
-        if self.ids.contains_key(&key) {
-            return Ok(None);
+        let mut hasher = Mixing::default();
+        hasher.write(fact.name.as_bytes());
+        fact.slots.iter().for_each(|value| value.hash(&mut hasher));
+        let hash = hasher.finish();
+        let latest = self.latest.get(&hash).copied();
+        let mut at = latest;
+        while let Some(id) = at {
+            let Some(other) = self.get(id) else { break };
+            if other.fact.slots == fact.slots && other.fact.name == fact.name {
+                return Ok(None);
+            }
+            // Facts that were made to collide pay for it.
+            meter.spend(1)?;
+            at = other.before;
         }
-        if self.stored.len() >= meter.budget.facts {
+        if self.count >= meter.budget.facts {
             return Err(Exhausted::Facts(meter.budget.facts));
         }
         meter.reserve(weight)?;
-        let id = FactId(self.next);
-        self.next += 1;
-        self.ids.insert(key, id);
-        self.stored.insert(id, Stored { fact, cycle });
+        let id = FactId(self.stored.len() as u64);
+        self.latest.insert(hash, id);
+        self.count += 1;
+        self.stored.push(Some(Stored {
+            fact,
+            cycle,
+            hash,
+            before: latest,
+        }));
         Ok(Some(id))
     }
 
     pub(crate) fn remove(&mut self, id: FactId, meter: &mut Meter) -> Option<Stored> {
-        let stored = self.stored.remove(&id)?;
-        self.ids
-            .remove(&(Arc::clone(&stored.fact.name), Arc::clone(&stored.fact.slots)));
+        let stored = self.place(id)?.take()?;
+        self.count -= 1;
+        match self.latest.get(&stored.hash).copied() {
+            Some(latest) if latest == id => match stored.before {
+                Some(before) => self.latest.insert(stored.hash, before),
+                None => self.latest.remove(&stored.hash),
+            },
+            // Another one of the same hash came later: its chain leads past this one.
+            mut later => {
+                while let Some(Some(other)) = later.and_then(|later| self.place(later)) {
+                    if other.before == Some(id) {
+                        other.before = stored.before;
+                        break;
+                    }
+                    later = other.before;
+                }
+                None
+            }
+        };
         meter.release(stored.fact.weight());
         Some(stored)
     }
 
+    fn place(&mut self, id: FactId) -> Option<&mut Option<Stored>> {
+        self.stored.get_mut(usize::try_from(id.0).ok()?)
+    }
+
     pub(crate) fn get(&self, id: FactId) -> Option<&Stored> {
-        self.stored.get(&id)
+        self.stored.get(usize::try_from(id.0).ok()?)?.as_ref()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FactId, &Fact)> {
-        self.stored.iter().map(|(id, stored)| (*id, &stored.fact))
+        self.stored
+            .iter()
+            .enumerate()
+            .filter_map(|(at, stored)| Some((FactId(at as u64), &stored.as_ref()?.fact)))
     }
 }

@@ -1,8 +1,16 @@
 //! The functions of the language: pure, total, bounded. To add one: a row in [`TABLE`] and an arm in [`call`].
 
+mod number;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use pattern::Pattern;
+
 use crate::budget::{Exhausted, Meter};
 use crate::value::{Value, float_text};
-use regex_lite::{Regex, RegexBuilder};
+use number::{Number, compared, finite, fold, number, overflow, remainder};
+use pattern::luhn;
 use std::sync::Arc;
 
 /// Why an expression has no value.
@@ -132,67 +140,6 @@ impl Function {
     }
 }
 
-/// A compiled regular expression and what it costs per byte of text.
-#[derive(Debug, Clone)]
-pub(crate) struct Pattern {
-    regex: Arc<Regex>,
-    weight: u64,
-}
-
-impl Pattern {
-    /// Compiles with the smallest of three sizes that suffices: the size says what a byte of text can cost.
-    pub(crate) fn compile(text: &str) -> Result<Self, String> {
-        let mut last = String::new();
-        for (size, weight) in [(2 * 1024, 4), (8 * 1024, 16), (32 * 1024, 64)] {
-            match RegexBuilder::new(text).size_limit(size).build() {
-                Ok(regex) => {
-                    return Ok(Self {
-                        regex: Arc::new(regex),
-                        weight,
-                    });
-                }
-                Err(error) => last = error.to_string(),
-            }
-        }
-        Err(format!(
-            "{:?} is no regular expression that can be used: {last}",
-            shortened(text)
-        ))
-    }
-
-    pub(crate) fn is_match(&self, text: &str, meter: &mut Meter) -> Result<bool, Failure> {
-        meter.spend(
-            u64::try_from(text.len())
-                .unwrap_or(u64::MAX)
-                .saturating_mul(self.weight),
-        )?;
-        Ok(self.regex.is_match(text))
-    }
-
-    pub(crate) fn is_luhn_match(&self, text: &str, meter: &mut Meter) -> Result<bool, Failure> {
-        // Every match is looked at; matches do not overlap, so that is the price of one pass, and of another for the digits.
-        meter.spend(
-            u64::try_from(text.len())
-                .unwrap_or(u64::MAX)
-                .saturating_mul(self.weight + 1),
-        )?;
-        Ok(self.regex.find_iter(text).any(|found| luhn(found.as_str())))
-    }
-}
-
-/// The check digit of ISO/IEC 7812: from the right, every second digit counts double. What is not a digit is not looked at.
-fn luhn(text: &str) -> bool {
-    let digits = text.bytes().rev().filter(u8::is_ascii_digit);
-    let mut count = 0_u64;
-    let mut sum = 0_u64;
-    for digit in digits {
-        let value = u64::from(digit - b'0') * if count % 2 == 1 { 2 } else { 1 };
-        sum += if value > 9 { value - 9 } else { value };
-        count += 1;
-    }
-    count > 1 && sum.is_multiple_of(10)
-}
-
 /// Applies a function to its arguments.
 pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
     // A call takes as long as about four steps of a join.
@@ -200,12 +147,15 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
     let error = |message: String| Failure::Error(message);
     let boolean = |value: bool| Ok(Value::boolean(value));
     match (function, arguments) {
-        (Function::Equal, _) => boolean(against_first(function, arguments)?.all(|order| order.is_eq())),
-        (Function::Unequal, _) => boolean(against_first(function, arguments)?.all(|order| order.is_ne())),
-        (Function::Less, _) => boolean(neighbours(function, arguments)?.all(|order| order.is_lt())),
-        (Function::LessEqual, _) => boolean(neighbours(function, arguments)?.all(|order| order.is_le())),
-        (Function::Greater, _) => boolean(neighbours(function, arguments)?.all(|order| order.is_gt())),
-        (Function::GreaterEqual, _) => boolean(neighbours(function, arguments)?.all(|order| order.is_ge())),
+        (
+            Function::Equal
+            | Function::Unequal
+            | Function::Less
+            | Function::LessEqual
+            | Function::Greater
+            | Function::GreaterEqual,
+            _,
+        ) => boolean(compared(function, arguments)?),
         (Function::Same, [first, rest @ ..]) => boolean(rest.iter().all(|value| value == first)),
         (Function::Different, [first, rest @ ..]) => boolean(rest.iter().all(|value| value != first)),
         (Function::And, _) => boolean(arguments.iter().all(Value::is_true)),
@@ -333,140 +283,6 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Number {
-    Integer(i64),
-    Float(f64),
-}
-
-impl Number {
-    fn float(self) -> f64 {
-        match self {
-            Self::Integer(value) => value as f64,
-            Self::Float(value) => value,
-        }
-    }
-
-    /// Floats are finite, so there always is an order.
-    fn order(self, other: Self) -> std::cmp::Ordering {
-        match (self, other) {
-            (Self::Integer(a), Self::Integer(b)) => a.cmp(&b),
-            (a, b) => a.float().total_cmp(&b.float()),
-        }
-    }
-}
-
-fn number(function: Function, value: &Value) -> Result<Number, Failure> {
-    match value {
-        Value::Integer(value) => Ok(Number::Integer(*value)),
-        Value::Float(value) => Ok(Number::Float(*value)),
-        other => Err(Failure::Error(format!(
-            "`{}` takes numbers, not {} {}",
-            function.name(),
-            other.kind(),
-            shown(other)
-        ))),
-    }
-}
-
-fn numbers(function: Function, values: &[Value]) -> Result<Vec<Number>, Failure> {
-    values.iter().map(|value| number(function, value)).collect()
-}
-
-fn neighbours(
-    function: Function,
-    values: &[Value],
-) -> Result<impl Iterator<Item = std::cmp::Ordering>, Failure> {
-    let numbers = numbers(function, values)?;
-    let next = numbers.clone().into_iter().skip(1);
-    Ok(numbers.into_iter().zip(next).map(|(a, b)| a.order(b)))
-}
-
-fn against_first(
-    function: Function,
-    values: &[Value],
-) -> Result<impl Iterator<Item = std::cmp::Ordering>, Failure> {
-    let numbers = numbers(function, values)?;
-    let first = numbers.first().copied().unwrap_or(Number::Integer(0));
-    Ok(numbers.into_iter().skip(1).map(move |value| first.order(value)))
-}
-
-fn overflow(function: Function) -> Failure {
-    Failure::Error(format!(
-        "the result of `{}` does not fit into a number",
-        function.name()
-    ))
-}
-
-fn finite(function: Function, value: f64) -> Result<Value, Failure> {
-    Value::float(value).ok_or_else(|| overflow(function))
-}
-
-fn zero(function: Function) -> Failure {
-    Failure::Error(format!("`{}` divides by zero", function.name()))
-}
-
-/// From left to right; integers stay integers until a float comes, and `/` always makes floats, as in CLIPS.
-fn fold(function: Function, values: &[Value]) -> Result<Value, Failure> {
-    let numbers = numbers(function, values)?;
-    let mut numbers = numbers.into_iter();
-    let mut total = numbers.next().unwrap_or(Number::Integer(0));
-    if function == Function::Divide {
-        total = Number::Float(total.float());
-    }
-    for next in numbers {
-        total = match (function, total, next) {
-            (Function::Quotient, a, b) => {
-                let whole = |number: Number| match number {
-                    Number::Integer(value) => Some(value),
-                    Number::Float(value) => (value.abs() < 9.2e18).then_some(value.trunc() as i64),
-                };
-                let (a, b) = (
-                    whole(a).ok_or_else(|| overflow(function))?,
-                    whole(b).ok_or_else(|| overflow(function))?,
-                );
-                if b == 0 {
-                    return Err(zero(function));
-                }
-                Number::Integer(a.checked_div(b).ok_or_else(|| overflow(function))?)
-            }
-            (Function::Divide, a, b) => {
-                if b.float() == 0.0 {
-                    return Err(zero(function));
-                }
-                Number::Float(a.float() / b.float())
-            }
-            (_, Number::Integer(a), Number::Integer(b)) => Number::Integer(
-                match function {
-                    Function::Add => a.checked_add(b),
-                    Function::Subtract => a.checked_sub(b),
-                    _ => a.checked_mul(b),
-                }
-                .ok_or_else(|| overflow(function))?,
-            ),
-            (_, a, b) => Number::Float(match function {
-                Function::Add => a.float() + b.float(),
-                Function::Subtract => a.float() - b.float(),
-                _ => a.float() * b.float(),
-            }),
-        };
-    }
-    match total {
-        Number::Integer(value) => Ok(Value::Integer(value)),
-        Number::Float(value) => finite(function, value),
-    }
-}
-
-fn remainder(a: &Value, b: &Value) -> Result<Value, Failure> {
-    let function = Function::Remainder;
-    match (number(function, a)?, number(function, b)?) {
-        (_, Number::Integer(0)) => Err(zero(function)),
-        (_, Number::Float(0.0)) => Err(zero(function)),
-        (Number::Integer(a), Number::Integer(b)) => Ok(Value::Integer(a.checked_rem(b).unwrap_or(0))),
-        (a, b) => finite(function, a.float() % b.float()),
-    }
-}
-
 fn concatenate(values: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
     let mut text = String::new();
     for value in values {
@@ -538,103 +354,5 @@ fn shortened(text: &str) -> String {
         text.chars().take(60).chain(['…']).collect()
     } else {
         text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::budget::Budget;
-    use crate::expression::{self, Scope};
-    use crate::reader::{TextLimits, read};
-
-    fn evaluate(text: &str) -> Result<Value, Failure> {
-        let forms = read(text, TextLimits::WHEN).unwrap();
-        let expression = expression::compile(&forms[0], &Scope::default()).unwrap();
-        expression.evaluate(&[], &mut Meter::new(Budget::default()))
-    }
-
-    /// The results are those of CLIPS 6.40.
-    #[test]
-    fn functions_answer_as_clips_does() {
-        for (text, wanted) in [
-            ("(/ 4 2)", "2.0"),
-            ("(/ 7 2)", "3.5"),
-            ("(div 7 2)", "3"),
-            ("(div 7.5 2)", "3"),
-            ("(div -7 2)", "-3"),
-            ("(div 7 2 2)", "1"),
-            ("(mod -7 2)", "-1"),
-            ("(mod 7.5 2)", "1.5"),
-            ("(** 2 3)", "8.0"),
-            ("(+ 1 2.0)", "3.0"),
-            ("(+ 1 2 3)", "6"),
-            ("(- 5 1)", "4"),
-            ("(* 2 3)", "6"),
-            ("(abs -3)", "3"),
-            ("(min 1 2.0)", "1"),
-            ("(max 1 1.0)", "1"),
-            ("(= 1 1.0)", "TRUE"),
-            ("(= 1 1 2)", "FALSE"),
-            ("(<> 1 2 1)", "FALSE"),
-            ("(< 1 2 3)", "TRUE"),
-            ("(> 3 2 2)", "FALSE"),
-            ("(eq 1 1.0)", "FALSE"),
-            ("(eq a a a)", "TRUE"),
-            ("(eq a \"a\")", "FALSE"),
-            ("(neq a b a)", "FALSE"),
-            ("(str-cat a \"b\" 1 2.5 1.0 1e20)", "\"ab12.51.01e+20\""),
-            ("(str-length \"héé\")", "3"),
-            ("(str-index \"b\" \"abc\")", "2"),
-            ("(str-index \"z\" \"abc\")", "FALSE"),
-            ("(str-index \"\" \"abc\")", "1"),
-            ("(sub-string 2 3 \"abcd\")", "\"bc\""),
-            ("(sub-string 3 2 \"abcd\")", "\"\""),
-            ("(sub-string 0 9 \"abcd\")", "\"abcd\""),
-            ("(upcase abc)", "ABC"),
-            ("(lowcase \"ABC\")", "\"abc\""),
-            ("(not a)", "FALSE"),
-            ("(and a b)", "TRUE"),
-            ("(or FALSE a)", "TRUE"),
-            ("(numberp 1)", "TRUE"),
-            ("(lexemep \"a\")", "TRUE"),
-            ("(symbolp TRUE)", "TRUE"),
-            ("(integerp 1.0)", "FALSE"),
-            (
-                "(matches \"123-45-6789\" \"^\\\\d{3}-\\\\d{2}-\\\\d{4}$\")",
-                "TRUE",
-            ),
-            ("(fathom-matches abc \"^b\")", "FALSE"),
-        ] {
-            assert_eq!(
-                evaluate(text).map(|value| value.to_string()),
-                Ok(wanted.to_owned()),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn wrong_types_and_overflows_are_errors() {
-        for text in [
-            "(+ 1 a)",
-            "(< \"1\" 2)",
-            "(/ 1 0)",
-            "(mod 5 0)",
-            "(div 5 0)",
-            "(** 0 -1)",
-            "(+ 9223372036854775807 1)",
-            "(abs -9223372036854775808)",
-            "(** 10 400)",
-            "(length$ abc)",
-            "(str-length 5)",
-            "(matches 5 \"a\")",
-        ] {
-            assert!(
-                matches!(evaluate(text), Err(Failure::Error(_))),
-                "{text}: {:?}",
-                evaluate(text)
-            );
-        }
     }
 }

@@ -8,6 +8,10 @@
 //! `TRUE` and `FALSE`, `null` is `nil`. A symbol is `{"symbol": "halt"}`; in a slot that takes only symbols, or allows
 //! exactly that one, a plain text is a symbol too.
 
+mod read;
+
+pub(crate) use read::read_facts;
+
 use crate::{Fact, Program, Slot, SlotType, Value};
 use serde_json::{Map, Value as Json, json};
 

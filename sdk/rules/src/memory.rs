@@ -1,10 +1,9 @@
 //! What one pattern remembers: its matches, and indexes over the variables by which others join it.
 
 use crate::budget::{Exhausted, Meter};
-use crate::fact::{FactId, Map};
+use crate::fact::{FactId, HashedMap, hash_of};
 use crate::pattern::{Pattern, Values};
 use crate::value::Value;
-use std::collections::BTreeSet;
 
 /// Which match of a memory. Ids grow, so their order is that of the facts.
 pub(crate) type RecordId = u32;
@@ -13,30 +12,113 @@ pub(crate) type RecordId = u32;
 pub(crate) struct Record {
     pub(crate) fact: FactId,
     pub(crate) values: Values,
+    gone: bool,
+}
+
+/// Records in order. One that is gone stays listed until half of them are, or until it is the first.
+#[derive(Debug, Default)]
+struct Ids {
+    listed: Vec<RecordId>,
+    first: usize,
+    gone: usize,
+}
+
+impl Ids {
+    fn forget(&mut self, records: &[Record]) {
+        let is_gone = |id: &RecordId| records.get(*id as usize).is_none_or(|record| record.gone);
+        self.gone += 1;
+        while self.listed.get(self.first).is_some_and(is_gone) {
+            self.first += 1;
+            self.gone = self.gone.saturating_sub(1);
+        }
+        let listed = self.listed.len();
+        if (self.first + self.gone) * 2 > listed {
+            self.listed.retain(|id| !is_gone(id));
+            (self.first, self.gone) = (0, 0);
+        }
+    }
+
+    fn as_slice(&self) -> &[RecordId] {
+        self.listed.get(self.first..).unwrap_or_default()
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len() - self.gone
+    }
+}
+
+/// The records whose indexed places have the values of `key`, and the next key with the same hash.
+#[derive(Debug)]
+struct Bucket {
+    key: Values,
+    ids: Ids,
+    next: Option<Box<Bucket>>,
 }
 
 #[derive(Debug)]
 struct Index {
     /// Places in the values of a record.
     places: Box<[usize]>,
-    buckets: Map<Box<[Value]>, BTreeSet<RecordId>>,
+    buckets: HashedMap<Bucket>,
 }
 
 impl Index {
-    fn key(&self, values: &[Value]) -> Box<[Value]> {
-        self.places
-            .iter()
-            .filter_map(|place| values.get(*place).cloned())
-            .collect()
+    fn insert(&mut self, id: RecordId, values: &[Value], meter: &mut Meter) -> Result<(), Exhausted> {
+        let key = self.places.iter().filter_map(|place| values.get(*place));
+        let made = || Bucket {
+            key: key.clone().cloned().collect(),
+            ids: Ids::default(),
+            next: None,
+        };
+        let mut bucket = self.buckets.entry(hash_of(key.clone())).or_insert_with(made);
+        while !key.clone().eq(bucket.key.iter()) {
+            // Keys that were made to collide pay for it.
+            meter.spend(1)?;
+            bucket = bucket.next.get_or_insert_with(|| Box::new(made()));
+        }
+        bucket.ids.listed.push(id);
+        Ok(())
+    }
+
+    fn forget(&mut self, values: &[Value], records: &[Record]) {
+        let key = self.places.iter().filter_map(|place| values.get(*place));
+        let hash = hash_of(key.clone());
+        let Some(first) = self.buckets.get_mut(&hash) else {
+            return;
+        };
+        if key.clone().eq(first.key.iter()) {
+            first.ids.forget(records);
+            if first.ids.as_slice().is_empty() {
+                match first.next.take() {
+                    Some(next) => *first = *next,
+                    None => drop(self.buckets.remove(&hash)),
+                }
+            }
+            return;
+        }
+        let mut place = &mut first.next;
+        while let Some(bucket) = place {
+            if key.clone().eq(bucket.key.iter()) {
+                bucket.ids.forget(records);
+                if bucket.ids.as_slice().is_empty() {
+                    *place = bucket.next.take();
+                }
+                return;
+            }
+            place = match place {
+                Some(bucket) => &mut bucket.next,
+                None => return,
+            };
+        }
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) pattern: Pattern,
-    records: Vec<Option<Record>>,
-    live: BTreeSet<RecordId>,
-    by_fact: Map<FactId, Vec<RecordId>>,
+    /// By id, and so by fact: ids of facts grow, and a fact's matches come all at once.
+    records: Vec<Record>,
+    live: Ids,
     indexes: Vec<Index>,
 }
 
@@ -45,8 +127,7 @@ impl Memory {
         Self {
             pattern,
             records: Vec::new(),
-            live: BTreeSet::new(),
-            by_fact: Map::default(),
+            live: Ids::default(),
             indexes: Vec::new(),
         }
     }
@@ -60,10 +141,24 @@ impl Memory {
         Some(known.unwrap_or_else(|| {
             self.indexes.push(Index {
                 places: places.into(),
-                buckets: Map::default(),
+                buckets: HashedMap::default(),
             });
             self.indexes.len() - 1
         }))
+    }
+
+    /// Room for that many records, found when they come.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        self.records.reserve(count);
+        self.live.listed.reserve(count);
+        for index in &mut self.indexes {
+            index.buckets.reserve(count);
+        }
+    }
+
+    /// The id of the next record.
+    pub(crate) fn next_id(&self) -> RecordId {
+        RecordId::try_from(self.records.len()).unwrap_or(RecordId::MAX)
     }
 
     pub(crate) fn insert(
@@ -73,56 +168,111 @@ impl Memory {
         meter: &mut Meter,
     ) -> Result<RecordId, Exhausted> {
         meter.reserve(160 + self.indexes.len() * 96 + values.len() * 32)?;
-        let id = RecordId::try_from(self.records.len()).unwrap_or(RecordId::MAX);
+        let id = self.next_id();
         for index in &mut self.indexes {
-            index.buckets.entry(index.key(&values)).or_default().insert(id);
+            index.insert(id, &values, meter)?;
         }
-        self.records.push(Some(Record { fact, values }));
-        self.live.insert(id);
-        self.by_fact.entry(fact).or_default().push(id);
+        self.records.push(Record {
+            fact,
+            values,
+            gone: false,
+        });
+        self.live.listed.push(id);
         Ok(id)
     }
 
-    pub(crate) fn of_fact(&self, fact: FactId) -> &[RecordId] {
-        self.by_fact.get(&fact).map_or(&[], Vec::as_slice)
+    /// The records of a fact, one after another.
+    pub(crate) fn of_fact(&self, fact: FactId) -> std::ops::Range<RecordId> {
+        let from = self.records.partition_point(|record| record.fact < fact);
+        let rest = self.records.get(from..).unwrap_or_default();
+        let count = rest
+            .iter()
+            .take_while(|record| record.fact == fact && !record.gone)
+            .count();
+        let id = |at: usize| RecordId::try_from(at).unwrap_or(RecordId::MAX);
+        id(from)..id(from + count)
     }
 
     /// Forgets a fact and gives back what was known of it.
     pub(crate) fn remove(&mut self, fact: FactId) -> Vec<Record> {
-        let ids = self.by_fact.remove(&fact).unwrap_or_default();
-        let mut removed = Vec::with_capacity(ids.len());
-        for id in ids {
-            self.live.remove(&id);
-            let Some(record) = self.records.get_mut(id as usize).and_then(Option::take) else {
+        let mut removed = Vec::new();
+        for id in self.of_fact(fact) {
+            let Some(record) = self.records.get_mut(id as usize) else {
                 continue;
             };
+            let values = std::mem::take(&mut record.values);
+            record.gone = true;
             for index in &mut self.indexes {
-                let key = index.key(&record.values);
-                if let Some(bucket) = index.buckets.get_mut(&key) {
-                    bucket.remove(&id);
-                    if bucket.is_empty() {
-                        index.buckets.remove(&key);
-                    }
-                }
+                index.forget(&values, &self.records);
             }
-            removed.push(record);
+            self.live.forget(&self.records);
+            removed.push(Record {
+                fact,
+                values,
+                gone: true,
+            });
         }
         removed
     }
 
     pub(crate) fn get(&self, id: RecordId) -> Option<&Record> {
-        self.records.get(id as usize)?.as_ref()
+        self.records.get(id as usize).filter(|record| !record.gone)
     }
 
-    /// All records, or those whose indexed places have the values of `key`.
-    pub(crate) fn lookup(&self, index: Option<usize>, key: &[Value]) -> Option<&BTreeSet<RecordId>> {
-        match index.and_then(|index| self.indexes.get(index)) {
-            Some(index) => index.buckets.get(key),
-            None => Some(&self.live),
+    /// All records, or those whose indexed places have the values of `key`; some of them may be gone, but not the first.
+    pub(crate) fn lookup<'k>(
+        &self,
+        index: Option<usize>,
+        key: impl Iterator<Item = &'k Value> + Clone,
+        meter: &mut Meter,
+    ) -> Result<&[RecordId], Exhausted> {
+        let Some(index) = index.and_then(|index| self.indexes.get(index)) else {
+            return Ok(self.live.as_slice());
+        };
+        let mut bucket = index.buckets.get(&hash_of(key.clone()));
+        while let Some(found) = bucket {
+            if key.clone().eq(found.key.iter()) {
+                return Ok(found.ids.as_slice());
+            }
+            meter.spend(1)?;
+            bucket = found.next.as_deref();
         }
+        Ok(&[])
     }
 
     pub(crate) fn len(&self) -> usize {
         self.live.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(fact: u64) -> Record {
+        Record {
+            fact: FactId(fact),
+            values: Box::new([]),
+            gone: false,
+        }
+    }
+
+    #[test]
+    fn what_is_gone_is_never_first_and_never_most_of_a_list() {
+        let mut records: Vec<Record> = (0..100).map(record).collect();
+        let mut ids = Ids {
+            listed: (0..100).collect(),
+            ..Ids::default()
+        };
+        // In an order that leaves holes: 7 and 100 have no common divisor.
+        for (left, at) in (0..100).rev().zip((0..100_usize).map(|n| n * 7 % 100)) {
+            records[at].gone = true;
+            ids.forget(&records);
+            let live = |id: &&RecordId| !records[**id as usize].gone;
+            assert_eq!(ids.len(), left);
+            assert_eq!(ids.as_slice().iter().filter(live).count(), left);
+            assert!(ids.as_slice().first().is_none_or(|id| live(&id)), "{ids:?}");
+            assert!(ids.as_slice().len() <= 2 * left, "{ids:?}");
+        }
     }
 }

@@ -83,6 +83,8 @@ pub(crate) struct Network {
     pub(crate) by_name: Map<Arc<str>, Vec<MemoryId>>,
     /// The most variables that a branch has.
     pub(crate) variables: usize,
+    /// The most patterns that a branch has.
+    pub(crate) patterns: usize,
 }
 
 impl Network {
@@ -103,6 +105,7 @@ impl Network {
                     .map(|first| network.plan(&group.memories, &group.tests, &[], Some(*first)))
                     .collect();
                 network.variables = network.variables.max(branch.variables);
+                network.patterns = network.patterns.max(group.memories.len());
                 let id = network.branches.len();
                 for (position, memory) in group.memories.iter().enumerate() {
                     network.used(*memory, Use::Positive { branch: id, position });
@@ -295,17 +298,28 @@ pub(crate) struct Search<'a> {
 }
 
 /// What is known so far: values of variables, and a record per pattern.
+#[derive(Debug, Default)]
 pub(crate) struct Partial {
     pub(crate) bindings: Vec<Option<Value>>,
     pub(crate) tuple: Vec<RecordId>,
+    /// Inside how many `not`s the search is. What they find is no part of the match.
+    inside: usize,
 }
 
 impl Partial {
     pub(crate) fn new(variables: usize, patterns: usize) -> Self {
-        Self {
-            bindings: vec![None; variables],
-            tuple: vec![0; patterns],
-        }
+        let mut partial = Self::default();
+        partial.begin(variables, patterns);
+        partial
+    }
+
+    /// Nothing is known any more.
+    pub(crate) fn begin(&mut self, variables: usize, patterns: usize) {
+        self.bindings.clear();
+        self.bindings.resize(variables, None);
+        self.tuple.clear();
+        self.tuple.resize(patterns, 0);
+        self.inside = 0;
     }
 
     pub(crate) fn bind(&mut self, variable: Variable, value: Option<Value>) {
@@ -332,17 +346,17 @@ impl Search<'_> {
         let Some(step) = plan.steps.get(at) else {
             return visit(self, partial);
         };
-        let key: Vec<Value> = step
+        let memories = self.memories;
+        let Some(memory) = memories.get(step.memory) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let key = step
             .key
             .iter()
-            .filter_map(|variable| partial.bindings.get(*variable).cloned().flatten())
-            .collect();
-        let memories = self.memories;
-        let found = memories
-            .get(step.memory)
-            .and_then(|memory| memory.lookup(step.index, &key));
-        for id in found.into_iter().flatten() {
-            if self.enter(plan, tests, at, *id, partial, visit)?.is_break() {
+            .filter_map(|variable| partial.bindings.get(*variable)?.as_ref());
+        for id in memory.lookup(step.index, key, self.meter)? {
+            // One that is gone is listed for a while.
+            if memory.get(*id).is_some() && self.enter(plan, tests, at, *id, partial, visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -370,7 +384,9 @@ impl Search<'_> {
         for (place, variable) in &step.binds {
             partial.bind(*variable, record.values.get(*place).cloned());
         }
-        if let Some(place) = partial.tuple.get_mut(step.position) {
+        if partial.inside == 0
+            && let Some(place) = partial.tuple.get_mut(step.position)
+        {
             *place = id;
         }
         let mut all = true;
@@ -421,7 +437,7 @@ impl Search<'_> {
                 }
             }
             self.meter.spend(2)?;
-            let tuple = std::mem::replace(&mut partial.tuple, vec![0; group.memories.len()]);
+            partial.inside += 1;
             let mut found = false;
             let searched = self.run(&group.plan, &group.tests, 0, partial, &mut |search, inner| {
                 if search.blocked(&group.nots, inner)?.is_none() {
@@ -430,7 +446,7 @@ impl Search<'_> {
                 }
                 Ok(ControlFlow::Continue(()))
             });
-            partial.tuple = tuple;
+            partial.inside -= 1;
             let _: ControlFlow<()> = searched?;
             if found {
                 return Ok(Some(group));

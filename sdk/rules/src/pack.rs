@@ -8,10 +8,8 @@ mod verdict;
 
 pub use verdict::{Decision, Verdict};
 
-use crate::json::fact;
+use crate::json::read_facts;
 use crate::{Budget, Explanation, Fact, FactId, Program, Report, RuleError, RunError, Session, Template};
-use serde_json::Value as Json;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The template of what rules conclude.
@@ -171,41 +169,25 @@ impl Ruleset {
     /// # Errors
     /// When the file's own `deffacts` do not fit.
     pub fn session(&self) -> Result<Session<'_>, RunError> {
-        Session::new(&self.program, Budget::default())
+        Ok(Session::new(&self.program, Budget::default())?.with_room())
     }
 
-    /// Reads facts from outside: those that no pattern looks at are left out, and so are those of private templates.
+    /// Reads facts from outside, the text of a JSON array: those that no pattern looks at are left out, and so are those of
+    /// private templates.
     ///
     /// # Errors
     /// When it is no array of facts, or one does not fit its template.
-    pub fn given(&self, facts: &[Json], session: &Session<'_>) -> Result<Given, Failure> {
-        if facts.len() > MOST_FACTS {
-            return Err(Failure::Facts(format!(
-                "{} facts are more than {MOST_FACTS}",
-                facts.len()
-            )));
-        }
-        let mut given = Vec::new();
-        for (at, item) in facts.iter().enumerate() {
-            let name = item
-                .get("template")
-                .or_else(|| item.get("name"))
-                .and_then(Json::as_str);
-            if let Some(name) = name {
-                let private = self.own.iter().any(|own| own == name) || name == "decision";
-                if private || !session.looks_at(name) {
-                    continue;
-                }
-            }
-            let fact = fact(item, &self.program)
-                .map_err(|problem| Failure::Facts(format!("fact {at}: {problem}")))?;
-            if name.is_none() && (self.own.iter().any(|own| own == fact.name()) || fact.name() == "decision")
-            {
-                continue;
-            }
-            given.push((at, fact));
-        }
-        Ok(given)
+    pub fn given(&self, facts: &str, session: &Session<'_>) -> Result<Given, Failure> {
+        let is_wanted = |name: &str| !self.is_private(name) && session.looks_at(name);
+        let given = read_facts(facts, &self.program, MOST_FACTS, &is_wanted).map_err(Failure::Facts)?;
+        Ok(given
+            .into_iter()
+            .filter(|(_, fact)| !self.is_private(fact.name()))
+            .collect())
+    }
+
+    fn is_private(&self, name: &str) -> bool {
+        name == "decision" || self.own.iter().any(|own| own == name)
     }
 
     /// Runs the rules over facts.
@@ -214,12 +196,12 @@ impl Ruleset {
     /// Whenever what the rules say is not known for certain.
     pub fn evaluate(
         &self,
-        session: Session<'_>,
+        session: &mut Session<'_>,
         given: Given,
         operations: u64,
     ) -> Result<(Verdict, Report), Failure> {
-        let (session, places) = Self::filled(session, given, operations)?;
-        let report = session.run()?;
+        let places = Self::fill(session, given, operations)?;
+        let report = session.run_here()?;
         self.concluded(report, &places)
     }
 
@@ -229,36 +211,33 @@ impl Ruleset {
     /// As [`Ruleset::evaluate`].
     pub fn explain(
         &self,
-        session: Session<'_>,
+        session: &mut Session<'_>,
         given: Given,
         operations: u64,
     ) -> Result<(Verdict, Report, Vec<Explanation>), Failure> {
-        let (session, places) = Self::filled(session, given, operations)?;
+        let places = Self::fill(session, given, operations)?;
         let (report, why) = session.run_explained()?;
         let (verdict, report) = self.concluded(report, &places)?;
         Ok((verdict, report, why))
     }
 
-    fn filled<'p>(
-        session: Session<'p>,
+    /// Asserts the facts; which of them has which place in what was given. Ids grow, so they are in order.
+    fn fill(
+        session: &mut Session<'_>,
         given: Given,
         operations: u64,
-    ) -> Result<(Session<'p>, BTreeMap<FactId, usize>), Failure> {
-        let mut session = session.with_operations(operations);
-        let mut places = BTreeMap::new();
+    ) -> Result<Vec<(FactId, usize)>, Failure> {
+        session.refill(operations);
+        let mut places = Vec::with_capacity(given.len());
         for (at, fact) in given {
             if let Some(id) = session.assert(fact)? {
-                places.insert(id, at);
+                places.push((id, at));
             }
         }
-        Ok((session, places))
+        Ok(places)
     }
 
-    fn concluded(
-        &self,
-        report: Report,
-        places: &BTreeMap<FactId, usize>,
-    ) -> Result<(Verdict, Report), Failure> {
+    fn concluded(&self, report: Report, places: &[(FactId, usize)]) -> Result<(Verdict, Report), Failure> {
         if !report.errors.is_empty() {
             return Err(Failure::Tests(report.errors));
         }

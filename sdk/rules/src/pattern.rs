@@ -255,48 +255,84 @@ fn write_form(form: &Form, text: &mut String) {
 pub(crate) type Values = Box<[Value]>;
 
 impl Pattern {
-    /// Every way in which the fact matches. An error in a test is noted and does not match.
+    /// Puts every way in which the fact matches into `found`. An error in a test is noted and does not match. No variable has a
+    /// value before, and none has one after.
     pub(crate) fn matches(
         &self,
         fact: &Fact,
         bindings: &mut [Option<Value>],
         meter: &mut Meter,
         errors: &mut Vec<String>,
-    ) -> Result<Vec<Values>, Exhausted> {
+        found: &mut Vec<Values>,
+    ) -> Result<(), Exhausted> {
         meter.spend(1)?;
         if fact.template().is_some() != self.template.is_some() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         // How far the first `$?` of each slot can be moved; the product is bounded because there are two at most.
-        let mut ways = Vec::with_capacity(self.slots.len());
-        for slot in &self.slots {
+        let mut only_way = true;
+        for slot in self.slots.iter().filter(|slot| slot.several) {
             match slot.ways(fact) {
-                Some(count) => ways.push(count),
-                None => return Ok(Vec::new()),
+                Some(count) => only_way &= count == 1,
+                None => return Ok(()),
             }
         }
+        if only_way {
+            meter.spend(1)?;
+            return self.attempt(fact, &[], bindings, meter, errors, found);
+        }
+        let ways: Vec<usize> = self
+            .slots
+            .iter()
+            .map(|slot| slot.ways(fact).unwrap_or(1))
+            .collect();
         let mut choice = vec![0_usize; ways.len()];
-        let mut found = Vec::new();
         loop {
             meter.spend(1)?;
-            if let Some(values) = self.bind(fact, &choice)
-                && self.test(&values, bindings, meter, errors)?
-            {
-                found.push(values);
-            }
+            self.attempt(fact, &choice, bindings, meter, errors, found)?;
             if !advance(&mut choice, &ways) {
-                return Ok(found);
+                return Ok(());
             }
         }
     }
 
-    fn bind(&self, fact: &Fact, choice: &[usize]) -> Option<Values> {
-        let mut values: Vec<Option<Value>> = vec![None; self.locals.len()];
-        for (slot, first) in self.slots.iter().zip(choice) {
+    /// One way to lay the pattern over the fact: the first `$?` of a slot takes as many values as `choice` says.
+    fn attempt(
+        &self,
+        fact: &Fact,
+        choice: &[usize],
+        bindings: &mut [Option<Value>],
+        meter: &mut Meter,
+        errors: &mut Vec<String>,
+        found: &mut Vec<Values>,
+    ) -> Result<(), Exhausted> {
+        let mut all = Ok(self.bind(fact, choice, bindings).is_some());
+        if all == Ok(true) {
+            for test in &self.tests {
+                all = holds(test, bindings, meter, errors, &self.text);
+                if all != Ok(true) {
+                    break;
+                }
+            }
+        }
+        let mut take = |variable: &Variable| bindings.get_mut(*variable).and_then(Option::take);
+        if all != Ok(true) {
+            self.locals.iter().for_each(|variable| drop(take(variable)));
+            return all.map(drop);
+        }
+        let mut values = Vec::with_capacity(self.locals.len());
+        values.extend(self.locals.iter().filter_map(take));
+        if values.len() == self.locals.len() {
+            found.push(values.into_boxed_slice());
+        }
+        Ok(())
+    }
+
+    fn bind(&self, fact: &Fact, choice: &[usize], bindings: &mut [Option<Value>]) -> Option<()> {
+        for (at, slot) in self.slots.iter().enumerate() {
             let value = fact.slots().get(slot.slot)?;
             if !slot.several {
-                let item = slot.items.first()?;
-                take(item, value.clone(), &self.locals, &mut values)?;
+                take(slot.items.first()?, value, bindings)?;
                 continue;
             }
             let Value::Multifield(fields) = value else {
@@ -305,57 +341,27 @@ impl Pattern {
             let fixed = slot.items.iter().filter(|item| !item.many).count();
             let mut slack = fields.len().checked_sub(fixed)?;
             let mut lengths = slot.items.iter().filter(|item| item.many).count();
-            let mut at = 0;
+            let mut place = 0;
             for item in &slot.items {
                 if item.many {
                     lengths -= 1;
-                    let length = if lengths == 0 { slack } else { *first };
+                    let length = match lengths {
+                        0 => slack,
+                        _ => choice.get(at).copied().unwrap_or(0),
+                    };
                     slack = slack.checked_sub(length)?;
                     if item.literal.is_some() || !item.binds.is_empty() {
-                        let part = fields.get(at..at + length)?;
-                        take(item, Value::Multifield(part.into()), &self.locals, &mut values)?;
+                        let part = fields.get(place..place + length)?;
+                        take(item, &Value::Multifield(part.into()), bindings)?;
                     }
-                    at += length;
+                    place += length;
                 } else {
-                    take(item, fields.get(at)?.clone(), &self.locals, &mut values)?;
-                    at += 1;
+                    take(item, fields.get(place)?, bindings)?;
+                    place += 1;
                 }
             }
         }
-        values
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .map(Vec::into_boxed_slice)
-    }
-
-    fn test(
-        &self,
-        values: &[Value],
-        bindings: &mut [Option<Value>],
-        meter: &mut Meter,
-        errors: &mut Vec<String>,
-    ) -> Result<bool, Exhausted> {
-        if self.tests.is_empty() {
-            return Ok(true);
-        }
-        for (variable, value) in self.locals.iter().zip(values) {
-            if let Some(binding) = bindings.get_mut(*variable) {
-                *binding = Some(value.clone());
-            }
-        }
-        let mut all = Ok(true);
-        for test in &self.tests {
-            all = holds(test, bindings, meter, errors, &self.text);
-            if all != Ok(true) {
-                break;
-            }
-        }
-        for variable in &self.locals {
-            if let Some(binding) = bindings.get_mut(*variable) {
-                *binding = None;
-            }
-        }
-        all
+        Some(())
     }
 }
 
@@ -383,15 +389,14 @@ pub(crate) fn holds(
     }
 }
 
-fn take(item: &Item, value: Value, locals: &[Variable], values: &mut [Option<Value>]) -> Option<()> {
-    if item.literal.as_ref().is_some_and(|literal| *literal != value) {
+fn take(item: &Item, value: &Value, bindings: &mut [Option<Value>]) -> Option<()> {
+    if item.literal.as_ref().is_some_and(|literal| literal != value) {
         return None;
     }
     for variable in &item.binds {
-        let at = locals.iter().position(|local| local == variable)?;
-        let place = values.get_mut(at)?;
+        let place = bindings.get_mut(*variable)?;
         match place {
-            Some(known) if *known != value => return None,
+            Some(known) if known != value => return None,
             Some(_) => {}
             None => *place = Some(value.clone()),
         }

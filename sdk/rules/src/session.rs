@@ -9,11 +9,15 @@ use crate::fact::{Fact, FactId, Facts};
 use crate::function::Failure;
 use crate::memory::{Record, RecordId};
 use crate::network::{MemoryId, Network, Partial, Search, Use};
+use crate::pattern::Values;
 use crate::program::Program;
 use crate::rule::{Action, NewFact};
 use crate::value::Value;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// Facts that a session has room for from the beginning: what a moment of a run tells a pack, and some more.
+const ROOM: usize = 32;
 
 /// Facts, and the rules of a program over them. It is made for one evaluation and thrown away.
 #[derive(Debug)]
@@ -25,19 +29,37 @@ pub struct Session<'p> {
     meter: Meter,
     errors: Vec<String>,
     firings: Vec<Firing>,
+    scratch: Scratch,
+}
+
+/// What every search needs for a moment; kept, so that a session does not allocate it again for every fact.
+#[derive(Debug, Default)]
+struct Scratch {
+    bindings: Vec<Option<Value>>,
+    found: Vec<Values>,
+    /// Memories, and the first and the last of their records that are new.
+    changed: Vec<(MemoryId, std::ops::Range<RecordId>)>,
+    partial: Partial,
 }
 
 impl<'p> Session<'p> {
     /// A session with `(initial-fact)` and the facts of the program's `deffacts`.
     pub fn new(program: &'p Program, budget: Budget) -> Result<Self, RunError> {
+        let network = Network::new(program);
+        let scratch = Scratch {
+            bindings: vec![None; network.variables],
+            partial: Partial::new(network.variables, network.patterns),
+            ..Scratch::default()
+        };
         let mut session = Self {
             program,
-            network: Network::new(program),
+            network,
             facts: Facts::default(),
             agenda: Agenda::default(),
             meter: Meter::new(budget),
             errors: Vec::new(),
             firings: Vec::new(),
+            scratch,
         };
         session.insert(Fact::ordered("initial-fact", Vec::new()), 0)?;
         for fact in &program.facts {
@@ -51,9 +73,20 @@ impl<'p> Session<'p> {
     }
 
     /// The match operations that the session may spend from now on, whatever it was made with.
-    #[must_use]
-    pub fn with_operations(mut self, operations: u64) -> Self {
+    pub fn refill(&mut self, operations: u64) {
         self.meter.refill(operations);
+    }
+
+    /// Finds room for a few dozen facts now. For a session that is made long before it is used: see `pack::Ruleset::session`.
+    #[must_use]
+    pub fn with_room(mut self) -> Self {
+        self.facts.make_room(ROOM);
+        for memory in &mut self.network.memories {
+            memory.make_room(ROOM / 8);
+        }
+        self.scratch.found.reserve(ROOM);
+        self.scratch.changed.reserve(ROOM);
+        self.firings.reserve(ROOM / 4);
         self
     }
 
@@ -91,19 +124,25 @@ impl<'p> Session<'p> {
 
     /// Fires rules until none is left, and reports what happened.
     pub fn run(mut self) -> Result<Report, RunError> {
+        self.run_here()
+    }
+
+    /// Like [`Session::run`], for a session that is thrown away with everything around it: taking it apart would cost more than
+    /// it did.
+    pub fn run_here(&mut self) -> Result<Report, RunError> {
         while let Some(activation) = self.agenda.next() {
             self.fire(&activation)?;
         }
         Ok(Report {
-            firings: self.firings,
+            firings: std::mem::take(&mut self.firings),
             facts: self.facts.iter().map(|(id, fact)| (id, fact.clone())).collect(),
-            errors: self.errors,
+            errors: std::mem::take(&mut self.errors),
             operations: self.meter.used(),
         })
     }
 
     /// Like [`Session::run`], and says of every rule that did not fire why.
-    pub fn run_explained(mut self) -> Result<(Report, Vec<Explanation>), RunError> {
+    pub fn run_explained(&mut self) -> Result<(Report, Vec<Explanation>), RunError> {
         while let Some(activation) = self.agenda.next() {
             self.fire(&activation)?;
         }
@@ -118,7 +157,7 @@ impl<'p> Session<'p> {
                 why.push(explain::explain(rule, at, &self.network.branches, &mut search)?);
             }
         }
-        Ok((self.run()?, why))
+        Ok((self.run_here()?, why))
     }
 
     /// The matches that wait, each with its rule, facts and named values, without firing anything.
@@ -151,38 +190,40 @@ impl<'p> Session<'p> {
         let Some(stored) = self.facts.get(id) else {
             return Ok(None);
         };
-        let candidates = self
-            .network
-            .by_name
-            .get(stored.fact.name())
-            .cloned()
-            .unwrap_or_default();
-        let mut bindings = vec![None; self.network.variables];
-        let mut changed: Vec<(MemoryId, Vec<RecordId>)> = Vec::new();
+        let Some(candidates) = self.network.by_name.get(stored.fact.name()) else {
+            return Ok(Some(id));
+        };
+        let mut changed = std::mem::take(&mut self.scratch.changed);
+        changed.clear();
         for memory_id in candidates {
-            let Some(memory) = self.network.memories.get_mut(memory_id) else {
+            let Some(memory) = self.network.memories.get_mut(*memory_id) else {
                 continue;
             };
-            let found =
-                memory
-                    .pattern
-                    .matches(&stored.fact, &mut bindings, &mut self.meter, &mut self.errors)?;
-            let mut records = Vec::with_capacity(found.len());
-            for values in found {
-                records.push(memory.insert(id, values, &mut self.meter)?);
+            self.scratch.found.clear();
+            memory.pattern.matches(
+                &stored.fact,
+                &mut self.scratch.bindings,
+                &mut self.meter,
+                &mut self.errors,
+                &mut self.scratch.found,
+            )?;
+            let first = memory.next_id();
+            for values in self.scratch.found.drain(..) {
+                memory.insert(id, values, &mut self.meter)?;
             }
-            if !records.is_empty() {
-                changed.push((memory_id, records));
+            if memory.next_id() > first {
+                changed.push((*memory_id, first..memory.next_id()));
             }
         }
         // All memories know the fact before anything is joined with it.
         for (memory, records) in &changed {
             for at in 0..self.network.uses.get(*memory).map_or(0, Vec::len) {
-                for record in records {
-                    self.added(*memory, at, *record)?;
+                for record in records.clone() {
+                    self.added(*memory, at, record)?;
                 }
             }
         }
+        self.scratch.changed = changed;
         Ok(Some(id))
     }
 
@@ -201,9 +242,8 @@ impl<'p> Session<'p> {
                 .network
                 .memories
                 .get(*memory)
-                .map_or(&[][..], |memory| memory.of_fact(id))
-                .to_vec();
-            for record in records {
+                .map(|memory| memory.of_fact(id));
+            for record in records.into_iter().flatten() {
                 self.withdraw(*memory, record)?;
             }
         }
@@ -244,13 +284,14 @@ impl<'p> Session<'p> {
                 errors: &mut self.errors,
             };
             let agenda = &mut self.agenda;
-            let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+            let partial = &mut self.scratch.partial;
+            partial.begin(branch.variables, branch.group.memories.len());
             let _: ControlFlow<()> = search.enter(
                 plan,
                 &branch.group.tests,
                 0,
                 record,
-                &mut partial,
+                partial,
                 &mut |search, partial| {
                     if search.blocked(&branch.group.nots, partial)?.is_none() {
                         agenda.add(*id, branch, &partial.tuple, search.meter)?;
@@ -290,13 +331,14 @@ impl<'p> Session<'p> {
                 errors: &mut self.errors,
             };
             let agenda = &mut self.agenda;
-            let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+            let partial = &mut self.scratch.partial;
+            partial.begin(branch.variables, branch.group.memories.len());
             let _: ControlFlow<()> = search.enter(
                 plan,
                 &branch.group.tests,
                 0,
                 record,
-                &mut partial,
+                partial,
                 &mut |_, partial| {
                     agenda.remove(*id, branch, &partial.tuple);
                     Ok(ControlFlow::Continue(()))
@@ -323,10 +365,10 @@ impl<'p> Session<'p> {
             .iter()
             .filter_map(|(place, _)| record.values.get(*place).cloned())
             .collect();
-        if let Some(index) = counted {
-            let memory = self.network.memories.get(memory);
+        if let (Some(index), Some(memory)) = (counted, self.network.memories.get(memory)) {
             // A fact can match in several ways; ids grow, so the first record is that of the oldest fact.
-            let oldest = memory.and_then(|memory| memory.get(*memory.lookup(*index, &values)?.first()?));
+            let found = memory.lookup(*index, values.iter(), &mut self.meter)?;
+            let oldest = found.first().and_then(|oldest| memory.get(*oldest));
             if oldest.is_some_and(|oldest| oldest.fact != record.fact) {
                 return Ok(());
             }
@@ -340,24 +382,20 @@ impl<'p> Session<'p> {
             errors: &mut self.errors,
         };
         let agenda = &mut self.agenda;
-        let mut partial = Partial::new(branch.variables, branch.group.memories.len());
+        let partial = &mut self.scratch.partial;
+        partial.begin(branch.variables, branch.group.memories.len());
         for ((_, variable), value) in shared.iter().zip(values) {
             partial.bind(*variable, Some(value));
         }
-        let _: ControlFlow<()> = search.run(
-            plan,
-            &branch.group.tests,
-            0,
-            &mut partial,
-            &mut |search, partial| {
+        let _: ControlFlow<()> =
+            search.run(plan, &branch.group.tests, 0, partial, &mut |search, partial| {
                 if search.blocked(&branch.group.nots, partial)?.is_none() {
                     agenda.add(*id, branch, &partial.tuple, search.meter)?;
                 } else {
                     agenda.remove(*id, branch, &partial.tuple);
                 }
                 Ok(ControlFlow::Continue(()))
-            },
-        )?;
+            })?;
         Ok(())
     }
 
@@ -407,7 +445,7 @@ impl<'p> Session<'p> {
             .unwrap_or(0)
             + 1;
         let mut firing = Firing {
-            rule: rule.name.to_string(),
+            rule: Arc::clone(&rule.name),
             facts: shown,
             asserted: Vec::new(),
             retracted: Vec::new(),
@@ -512,12 +550,9 @@ impl<'p> Session<'p> {
             let Some(slot) = template.slots().get(*at) else {
                 continue;
             };
-            given.push((
-                slot.name(),
-                self.slot_value(expressions, bindings, slot.is_multislot())?,
-            ));
+            given.push((*at, self.slot_value(expressions, bindings, slot.is_multislot())?));
         }
-        Fact::of_template(template, &given).map_err(Failure::Error)
+        Fact::of_places(template, &mut given).map_err(Failure::Error)
     }
 
     /// The value of a slot: one, or all of them one after another.
@@ -527,6 +562,12 @@ impl<'p> Session<'p> {
         bindings: &[Option<Value>],
         several: bool,
     ) -> Result<Value, Failure> {
+        if let ([expression], false) = (expressions, several) {
+            return match expression.evaluate(bindings, &mut self.meter)? {
+                Value::Fact(_) => Err(Failure::Error("a fact cannot be part of a fact".to_owned())),
+                value => Ok(value),
+            };
+        }
         let mut values = Vec::with_capacity(expressions.len());
         for expression in expressions {
             match expression.evaluate(bindings, &mut self.meter)? {

@@ -134,6 +134,10 @@ impl Template {
         &self.name
     }
 
+    pub(crate) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     /// Its slots, in order.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {

@@ -2,7 +2,11 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The two symbols that predicates answer with: every test of every pattern makes one, so they are made once.
+static TRUE: LazyLock<Value> = LazyLock::new(|| Value::symbol("TRUE"));
+static FALSE: LazyLock<Value> = LazyLock::new(|| Value::symbol("FALSE"));
 
 /// A value. A symbol `halt` is not the string `"halt"`, and the float `1.0` is not the integer `1`.
 #[derive(Debug, Clone)]
@@ -43,7 +47,7 @@ impl Value {
     }
 
     pub(crate) fn boolean(value: bool) -> Self {
-        Self::symbol(if value { "TRUE" } else { "FALSE" })
+        Self::clone(if value { &TRUE } else { &FALSE })
     }
 
     /// Everything but the symbol `FALSE` is true.
@@ -98,9 +102,9 @@ impl Eq for Value {}
 
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        std::mem::discriminant(self).hash(state);
         match self {
-            Self::Symbol(text) | Self::String(text) => text.hash(state),
+            // Symbols and strings of the same text are rare side by side; that they are not equal is enough.
+            Self::Symbol(text) | Self::String(text) => state.write(text.as_bytes()),
             Self::Integer(value) => value.hash(state),
             Self::Float(value) => value.to_bits().hash(state),
             Self::Multifield(values) => values.hash(state),

@@ -24,9 +24,9 @@ fn parse(rules: &str, shares: &[&str]) -> Result<Ruleset, String> {
 }
 
 fn evaluate(rules: &Ruleset, facts: &Value, operations: u64) -> Result<Verdict, Failure> {
-    let session = rules.session().unwrap();
-    let given = rules.given(facts.as_array().unwrap(), &session)?;
-    Ok(rules.evaluate(session, given, operations)?.0)
+    let mut session = rules.session().unwrap();
+    let given = rules.given(&facts.to_string(), &session)?;
+    Ok(rules.evaluate(&mut session, given, operations)?.0)
 }
 
 fn decide(rules: &str, facts: Value) -> Result<Vec<Value>, &'static str> {

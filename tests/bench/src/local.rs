@@ -8,6 +8,7 @@ use mizzen_catalog::change::Installation;
 use mizzen_catalog::key::SecretKey;
 use mizzen_engine::Profile;
 use mizzen_model::json::Json;
+use mizzen_ops::toolbox::Toolbox;
 use mizzen_ops::{Caller, Executed, Host, HostKey, PluginSet, Wait};
 use mizzen_sandbox::Sandbox;
 use mizzen_store::{Options, Store};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 pub(crate) struct Local {
     pub(crate) host: Arc<Host>,
     pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) toolbox: Arc<Toolbox>,
 }
 
 /// Sections of `mizzen.toml` that the catalog does not read; the sites of the benchmarks have none.
@@ -38,12 +40,17 @@ impl Local {
         let sandbox = Arc::new(Sandbox::start(settings(bench))?);
         let set = PluginSet::new(Some(installation), Arc::clone(&sandbox), store, Profile::Open);
         set.reload(&host.registry).await?;
-        host.equip(Arc::clone(set.toolbox()));
+        let toolbox = Arc::clone(set.toolbox());
+        host.equip(Arc::clone(&toolbox));
         host.set_plugins(Arc::new(set));
         host.sign_with(HostKey::new(SecretKey::from_seed(
             b"a host key for the benchmarks ..",
         )));
-        Ok(Self { host, sandbox })
+        Ok(Self {
+            host,
+            sandbox,
+            toolbox,
+        })
     }
 
     /// Registers a sprite for a tool and a council with a chain; gives the council as it is stored.

@@ -3,24 +3,18 @@
 //! Everything that a caller or a tool said is data here: it fills slots of the host's templates and can never become a fact
 //! of one. Its number and size are bounded; what does not fit is not judged, and so not let through.
 
+mod facts;
+
+pub use facts::MomentFacts;
+
 use super::Run;
 use super::place::Then;
 use crate::plan::ToolFacts;
+use facts::{EVIDENCE_MAX, Slot, Telling};
 use mizzen_model::execution::ExecutionStatus;
-use mizzen_model::facts::is_host_template;
 use mizzen_model::pack::Moment;
 use serde_json::Value;
-use std::fmt::Write;
 use std::sync::Arc;
-
-/// Texts of one answer or input that are shown.
-const EVIDENCE_MAX: usize = 2_000;
-/// Fields of the input that are shown.
-const STATE_MAX: usize = 1_000;
-/// All facts of a moment, in bytes.
-const BYTES_MAX: usize = 2 << 20;
-/// The longest name of an input's field that is a fact.
-const NAME_MAX: usize = 128;
 
 /// What tools said that they used up, over the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,185 +60,10 @@ impl Used {
     }
 }
 
-/// A JSON array of facts in the making.
-struct Facts<'a> {
-    text: String,
-    run_id: &'a str,
-    step: Option<u32>,
-    now_ms: u64,
-    problem: Option<String>,
-}
-
-/// The value of a slot.
-enum Slot<'a> {
-    Text(&'a str),
-    Number(u64),
-    Amount(f64),
-    Flag(bool),
-}
-
-impl Facts<'_> {
-    /// A fact of a host's template, with its provenance.
-    fn tell(&mut self, template: &str, source: &str, slots: &[(&str, Slot<'_>)]) {
-        self.comma();
-        // Writing to a string cannot fail.
-        let _ = write!(self.text, "{{\"template\":\"{template}\",\"slots\":{{");
-        for (name, value) in slots {
-            let _ = match value {
-                Slot::Text(text) => write!(self.text, "\"{name}\":{},", Value::from(*text)),
-                Slot::Number(number) => {
-                    // The language's integers are signed.
-                    write!(self.text, "\"{name}\":{},", (*number).min(i64::MAX as u64))
-                }
-                Slot::Amount(number) => write!(self.text, "\"{name}\":{},", Value::from(*number)),
-                Slot::Flag(flag) => write!(self.text, "\"{name}\":{flag},"),
-            };
-        }
-        if let Some(step) = self.step {
-            let _ = write!(self.text, "\"step\":{step},");
-        }
-        let _ = write!(
-            self.text,
-            "\"source\":{},\"run-id\":\"{}\",\"time\":{}}}}}",
-            Value::from(source),
-            self.run_id,
-            self.now_ms
-        );
-        self.bound();
-    }
-
-    /// The ordered fact `(name value …)` (D13).
-    fn state(&mut self, name: &str, values: &[Value]) {
-        self.comma();
-        let _ = write!(
-            self.text,
-            "{{\"name\":{},\"fields\":{}}}",
-            Value::from(name),
-            Value::from(values)
-        );
-        self.bound();
-    }
-
-    fn comma(&mut self) {
-        if self.text.len() > 1 {
-            self.text.push(',');
-        }
-    }
-
-    fn bound(&mut self) {
-        if self.text.len() > BYTES_MAX {
-            self.refuse(format!("the facts have more than {BYTES_MAX} bytes"));
-        }
-    }
-
-    fn refuse(&mut self, problem: String) {
-        self.problem.get_or_insert(problem);
-    }
-
-    /// One fact for every text in a value, with the pointer to it.
-    fn evidence(&mut self, subject: &str, source: &str, value: &Value) {
-        let mut open = vec![(String::new(), value)];
-        let mut count = 0_usize;
-        while let Some((pointer, value)) = open.pop() {
-            if self.problem.is_some() {
-                return;
-            }
-            match value {
-                Value::String(text) => {
-                    count += 1;
-                    if count > EVIDENCE_MAX {
-                        self.refuse(format!("the {subject} has more than {EVIDENCE_MAX} texts"));
-                        return;
-                    }
-                    let slots = [
-                        ("subject", Slot::Text(subject)),
-                        ("pointer", Slot::Text(&pointer)),
-                        ("text", Slot::Text(text)),
-                    ];
-                    self.tell("evidence", source, &slots);
-                }
-                Value::Array(items) => {
-                    let items = items.iter().enumerate().rev();
-                    open.extend(items.map(|(index, item)| (format!("{pointer}/{index}"), item)));
-                }
-                Value::Object(members) => {
-                    let members = members.iter().rev();
-                    open.extend(members.map(|(key, item)| {
-                        let key = key.replace('~', "~0").replace('/', "~1");
-                        (format!("{pointer}/{key}"), item)
-                    }));
-                }
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            }
-        }
-    }
-
-    /// Every field of the input as `(field value)`; an object's as `(field.inner value)`, a list as several values.
-    fn input(&mut self, input: &Value) {
-        let Value::Object(members) = input else { return };
-        let mut open: Vec<(String, &Value)> = members
-            .iter()
-            .rev()
-            .map(|(name, value)| (name.clone(), value))
-            .collect();
-        let mut count = 0_usize;
-        while let Some((name, value)) = open.pop() {
-            // Only what a rule could name.
-            if self.problem.is_some() || !is_name(&name) {
-                continue;
-            }
-            if let Value::Object(inner) = value {
-                let inner = inner.iter().rev();
-                open.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
-                continue;
-            }
-            count += 1;
-            if count > STATE_MAX {
-                self.refuse(format!("the input has more than {STATE_MAX} fields"));
-                return;
-            }
-            // A caller's field is never mistaken for something that the host says.
-            let name = if is_host_template(&name) {
-                format!("state.{name}")
-            } else {
-                name
-            };
-            match value {
-                Value::Array(items) => {
-                    let plain = items.iter().map(|item| match item {
-                        Value::Array(_) | Value::Object(_) => Value::String(item.to_string()),
-                        plain => plain.clone(),
-                    });
-                    let fields: Vec<Value> = plain.collect();
-                    self.state(&name, &fields);
-                }
-                plain => self.state(&name, std::slice::from_ref(plain)),
-            }
-        }
-    }
-}
-
-fn is_name(name: &str) -> bool {
-    let first = name
-        .bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    first && name.len() <= NAME_MAX && name.bytes().all(rest)
-}
-
 impl<C> Run<C> {
     /// The facts of a moment.
-    pub(super) fn facts(&self, then: Then, now_ms: u64) -> Result<Arc<str>, String> {
-        let run_id = self.result.execution_id.to_string();
-        let mut facts = Facts {
-            text: String::with_capacity(2_048),
-            run_id: &run_id,
-            step: None,
-            now_ms,
-            problem: None,
-        };
-        facts.text.push('[');
+    pub(super) fn facts(&self, then: Then, now_ms: u64) -> Result<Arc<MomentFacts>, String> {
+        let mut facts = Telling::new(self.result.execution_id.to_string(), now_ms);
         facts.step = then.order();
         facts.tell("moment", "run", &[("name", Slot::Text(then.moment().as_str()))]);
         facts.step = None;
@@ -270,14 +89,10 @@ impl<C> Run<C> {
             Then::Fail(_) => self.tell_failure(&mut facts, then),
             Then::End => self.tell_end(&mut facts, now_ms),
         }
-        facts.text.push(']');
-        match facts.problem {
-            Some(problem) => Err(problem),
-            None => Ok(facts.text.into()),
-        }
+        facts.finish().map(Arc::new)
     }
 
-    fn tell_run(&self, facts: &mut Facts<'_>, then: Then, now_ms: u64) {
+    fn tell_run(&self, facts: &mut Telling, then: Then, now_ms: u64) {
         let text = |value: &'_ Value, name: &str| -> String {
             value
                 .get(name)
@@ -327,7 +142,7 @@ impl<C> Run<C> {
         }
     }
 
-    fn tell_one_step(&self, facts: &mut Facts<'_>, order: u32, now_ms: u64) {
+    fn tell_one_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
         };
@@ -355,7 +170,7 @@ impl<C> Run<C> {
         facts.tell("step", "chain", &slots);
     }
 
-    fn tell_step(&self, facts: &mut Facts<'_>, then: Then, order: u32, now_ms: u64) {
+    fn tell_step(&self, facts: &mut Telling, then: Then, order: u32, now_ms: u64) {
         self.tell_one_step(facts, order, now_ms);
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
@@ -392,7 +207,7 @@ impl<C> Run<C> {
     }
 
     /// What an answer says about itself, and what the run has used up with it.
-    fn tell_use(&self, facts: &mut Facts<'_>, then: Then, response: &Value) {
+    fn tell_use(&self, facts: &mut Telling, then: Then, response: &Value) {
         let tool = self.tool_name(then);
         let slots = [
             ("tool", Slot::Text(tool)),
@@ -432,7 +247,7 @@ impl<C> Run<C> {
         }
     }
 
-    fn tell_failure(&self, facts: &mut Facts<'_>, then: Then) {
+    fn tell_failure(&self, facts: &mut Telling, then: Then) {
         let (Then::Fail(attempt), Some(failed)) = (then, &self.failure) else {
             return;
         };
@@ -457,7 +272,7 @@ impl<C> Run<C> {
         facts.tell("error", tool, &slots);
     }
 
-    fn tell_end(&self, facts: &mut Facts<'_>, now_ms: u64) {
+    fn tell_end(&self, facts: &mut Telling, now_ms: u64) {
         let Some((status, error)) = &self.ending else {
             return;
         };

@@ -7,6 +7,7 @@
 //! a pack that does not answer asks for a veto; what an advisory pack asks for is recorded and not done
 //! ```
 
+use super::knowledge::MomentFacts;
 use super::place::{At, Attempt, Place, Then};
 use super::{CallFailure, Command, Run};
 use crate::pack::{Decision, PackAction, REDACTED};
@@ -35,8 +36,8 @@ pub struct PackQuestion {
     pub step: Option<u32>,
     /// Who is asked: places in [`crate::plan::Plan::packs`], in load order.
     pub mounts: Vec<usize>,
-    /// The facts, a JSON array, the same for all of them; or why there are none, which nobody can answer then.
-    pub facts: Result<Arc<str>, String>,
+    /// The facts, the same for all of them; or why there are none, which nobody can answer then.
+    pub facts: Result<Arc<MomentFacts>, String>,
     /// When to stop waiting, in milliseconds since 1970.
     pub deadline_ms: u64,
 }

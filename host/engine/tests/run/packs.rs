@@ -149,7 +149,7 @@ fn questions(case: &Case) -> Vec<PackQuestion> {
 }
 
 fn facts(question: &PackQuestion) -> Vec<Value> {
-    serde_json::from_str(question.facts.as_ref().unwrap()).unwrap()
+    serde_json::from_str(&question.facts.as_ref().unwrap().all()).unwrap()
 }
 
 #[test]

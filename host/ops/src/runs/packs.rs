@@ -129,13 +129,14 @@ pub(super) async fn ask(
     left: Duration,
 ) -> Ended {
     let deadline = Instant::now().checked_add(left);
-    let mut facts = question.facts;
+    let facts = question.facts;
+    let mut shared: Vec<(String, String)> = Vec::new();
     let mut answers = Vec::with_capacity(question.mounts.len());
     for mount in question.mounts {
         let answer = match (packs.packs.get(mount), &facts) {
             (Some(Ok(pack)), Ok(known)) => {
                 let started = Instant::now();
-                let verdict = pack.evaluate(known, BUDGET, deadline).await;
+                let verdict = pack.evaluate_moment(known, &shared, BUDGET, deadline).await;
                 let outcome = verdict
                     .as_ref()
                     .map_or_else(|failure| failure.name(), |_| "verdict");
@@ -149,9 +150,13 @@ pub(super) async fn ask(
         };
         let (decisions, failure) = match answer {
             Ok(verdict) => {
-                if let (false, Ok(known)) = (verdict.shared.is_empty(), &facts) {
-                    facts = Ok(with_shared(known, &verdict.shared));
-                }
+                let template = |fact: &Value| Some(fact.get("template")?.as_str()?.to_owned());
+                shared.extend(
+                    verdict
+                        .shared
+                        .iter()
+                        .filter_map(|fact| Some((template(fact)?, fact.to_string()))),
+                );
                 (verdict.decisions, None)
             }
             Err(problem) => (Vec::new(), Some(problem)),
@@ -168,18 +173,6 @@ pub(super) async fn ask(
         shown: Shown::Whole,
     };
     (event, Body::default())
-}
-
-fn with_shared(known: &str, shared: &[Value]) -> Arc<str> {
-    let mut all = known.strip_suffix(']').unwrap_or(known).to_owned();
-    for fact in shared {
-        if all.len() > 1 {
-            all.push(',');
-        }
-        all.push_str(&fact.to_string());
-    }
-    all.push(']');
-    all.into()
 }
 
 /// Which question an event answers, and who was asked.

@@ -5,11 +5,13 @@ use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::RegisteredItem;
 use mizzen_engine::Permit;
 use mizzen_engine::pack::{PackFailure, Verdict};
+use mizzen_engine::run::MomentFacts;
 use mizzen_model::manifest::Provides;
 use mizzen_model::pack::{Moment, PackDescriptor};
 use mizzen_sandbox::{Evaluation, Plugin};
 use semver::{Version, VersionReq};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -79,23 +81,58 @@ impl InstalledPack {
         budget: u64,
         deadline: Option<Instant>,
     ) -> Result<Verdict, PackFailure> {
+        let facts = with_settings(&self.settings, facts).ok_or_else(|| PackFailure::NotAsked {
+            pack: self.id().to_owned(),
+            problem: "the facts are not a JSON array".to_owned(),
+        })?;
+        self.judge(facts, budget, deadline).await
+    }
+
+    /// Asks about a moment of a run. The pack is sent what it reads: the facts of those templates, among them what other packs
+    /// share (JSON, each with a comma after it), and the run's ordered facts.
+    ///
+    /// # Errors
+    /// Whenever there is no verdict that could be believed.
+    pub(crate) async fn evaluate_moment(
+        &self,
+        facts: &MomentFacts,
+        shared: &[(String, String)],
+        budget: u64,
+        deadline: Option<Instant>,
+    ) -> Result<Verdict, PackFailure> {
+        let reads = self.descriptor.reads();
+        // One that does not say what it reads is sent everything.
+        let is_read = |template: &str| reads.is_empty() || reads.iter().any(|read| read == template);
+        let mut before = Cow::Borrowed(self.settings.as_str());
+        for (template, fact) in shared {
+            if is_read(template) {
+                before.to_mut().push_str(fact);
+                before.to_mut().push(',');
+            }
+        }
+        self.judge(facts.select(&before, is_read), budget, deadline).await
+    }
+
+    async fn judge(
+        &self,
+        facts: String,
+        budget: u64,
+        deadline: Option<Instant>,
+    ) -> Result<Verdict, PackFailure> {
         let pack = || self.id().to_owned();
-        let not_asked = |problem: String| PackFailure::NotAsked {
-            pack: pack(),
-            problem,
-        };
-        let facts = with_settings(&self.settings, facts)
-            .ok_or_else(|| not_asked("the facts are not a JSON array".to_owned()))?;
         let evaluation = Evaluation {
             facts,
             budget,
             deadline,
         };
-        let report = self
-            .plugin
-            .evaluate(self.permit.clone(), evaluation)
-            .await
-            .map_err(|fault| not_asked(fault.to_string()))?;
+        let report =
+            self.plugin
+                .evaluate(self.permit.clone(), evaluation)
+                .await
+                .map_err(|fault| PackFailure::NotAsked {
+                    pack: pack(),
+                    problem: fault.to_string(),
+                })?;
         for line in &report.log {
             tracing::debug!(pack = %self.id(), "{}", line.message);
         }

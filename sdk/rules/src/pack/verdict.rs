@@ -1,12 +1,17 @@
-//! From the facts at the end of a run to what a pack answers.
+//! From the facts at the end of a run to what a pack answers. Details and facts are written as the JSON text that leaves the
+//! sandbox; nobody inside looks at them again.
+
+mod text;
 
 use crate::json::value_to_json;
 use crate::{Fact, FactId, Firing, Report, Value};
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeMap;
+use text::{Text, plain};
 
 /// Facts that a decision names at most.
 const MOST_FACTS: usize = 16;
+/// What most details and facts of a decision fit into.
+const USUAL: usize = 256;
 
 /// What an evaluation came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,113 +23,117 @@ pub struct Verdict {
 }
 
 /// One conclusion.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// `veto`, `escalate`, `retry`, `redact` or `annotate`.
-    pub action: String,
+    pub action: &'static str,
     /// `info`, `warning` or `violation`.
     pub severity: &'static str,
     /// The rule that asserted it.
     pub rule: String,
     /// Why.
     pub reason: String,
-    /// What the action takes, or what is recorded.
-    pub details: Map<String, Json>,
-    /// The facts that the rule matched.
-    pub facts: Vec<Json>,
+    /// What the action takes, or what is recorded: the text of a JSON object.
+    pub details: String,
+    /// The facts that the rule matched: the text of a JSON array.
+    pub facts: String,
 }
 
 impl Decision {
     /// As JSON, for people and for cases.
     #[must_use]
     pub fn to_json(&self) -> Json {
+        // Both were written here, so they can be read.
+        let read = |text: &str| serde_json::from_str(text).unwrap_or(Json::Null);
         json!({
             "action": self.action,
             "severity": self.severity,
             "rule": self.rule,
             "reason": self.reason,
-            "details": self.details,
-            "facts": self.facts,
+            "details": read(&self.details),
+            "facts": read(&self.facts),
         })
     }
 }
 
 pub(super) fn read(
     report: &Report,
-    places: &BTreeMap<FactId, usize>,
+    places: &[(FactId, usize)],
     id: &str,
     shares: &[String],
 ) -> Result<Verdict, String> {
     let mut verdict = Verdict::default();
-    let mut made: BTreeMap<FactId, &Firing> = BTreeMap::new();
+    // In the order in which the facts were made, so their ids grow.
+    let mut made: Vec<(FactId, &Firing)> = Vec::new();
     for firing in &report.firings {
         made.extend(firing.asserted.iter().map(|(fact, _)| (*fact, firing)));
     }
     for (fact_id, fact) in &report.facts {
         let name = fact.name();
         if name == "decision" && fact.template().is_some() {
-            let firing = made.get(fact_id).copied();
+            let place = made.binary_search_by_key(fact_id, |(fact, _)| *fact).ok();
+            let firing = place.and_then(|place| Some(made.get(place)?.1));
             verdict.decisions.push(decision(fact, firing, places)?);
         } else if shares.iter().any(|shared| shared == name) {
             verdict
                 .shared
-                .push(json!({"template": format!("{id}::{name}"), "slots": slots(fact, &[])}));
+                .push(json!({"template": format!("{id}::{name}"), "slots": slots(fact)}));
         }
     }
     Ok(verdict)
 }
 
-fn decision(
-    fact: &Fact,
-    firing: Option<&Firing>,
-    places: &BTreeMap<FactId, usize>,
-) -> Result<Decision, String> {
-    let rule = firing.map_or_else(|| "deffacts".to_owned(), |firing| firing.rule.clone());
+fn decision(fact: &Fact, firing: Option<&Firing>, places: &[(FactId, usize)]) -> Result<Decision, String> {
+    let rule = firing.map_or("deffacts", |firing| &firing.rule);
     let text = |slot: &str| fact.slot(slot).and_then(Value::lexeme).unwrap_or_default();
-    let action = text("action");
+    let action = match text("action") {
+        "veto" => "veto",
+        "escalate" => "escalate",
+        "retry" => "retry",
+        "redact" => "redact",
+        _ => "annotate",
+    };
     let severity = match (text("severity"), action) {
         ("info", _) | ("auto", "annotate") => "info",
         ("violation", _) | ("auto", "veto") => "violation",
         _ => "warning",
     };
-    let mut details = Map::new();
-    let wrong = |problem: &str| format!("a decision of rule {rule}: {problem}");
+    let mut details = Text::object(USUAL);
     match action {
         "redact" => {
-            details.insert("pointer".to_owned(), json!(text("pointer")));
+            details.key("pointer").text(text("pointer"));
             if !text("pattern").is_empty() {
-                details.insert("pattern".to_owned(), json!(text("pattern")));
+                details.key("pattern").text(text("pattern"));
             }
         }
         "retry" => match fact.slot("delay-ms") {
-            Some(Value::Integer(delay)) if *delay >= 0 => {
-                details.insert("delay_ms".to_owned(), json!(delay));
-            }
+            Some(delay @ Value::Integer(0..)) => details.key("delay_ms").value(delay),
             _ => {}
         },
-        _ => details = pairs(fact).map_err(wrong)?,
+        _ => pairs(fact, &mut details).map_err(|problem| format!("a decision of rule {rule}: {problem}"))?,
     }
+    let mut led = Text::array(USUAL);
     let facts = firing.map_or(&[][..], |firing| &firing.facts);
+    for (id, fact) in facts.iter().take(MOST_FACTS) {
+        let place = places.binary_search_by_key(id, |(id, _)| *id).ok();
+        let place = place.and_then(|place| Some(places.get(place)?.1));
+        reference(fact, place, &mut led);
+    }
     Ok(Decision {
-        action: action.to_owned(),
+        action,
         severity,
         reason: text("reason").to_owned(),
-        details,
-        facts: facts
-            .iter()
-            .take(MOST_FACTS)
-            .map(|(id, fact)| reference(fact, places.get(id).copied()))
-            .collect(),
-        rule,
+        details: details.end(),
+        facts: led.end(),
+        rule: rule.to_owned(),
     })
 }
 
-/// `(details "kind" tokens "used" 12)`: names and values, one after another.
-fn pairs(fact: &Fact) -> Result<Map<String, Json>, &'static str> {
+/// `(details "kind" tokens "used" 12)`: names and values, one after another. Of a name that is there twice the last counts.
+fn pairs(fact: &Fact, details: &mut Text) -> Result<(), &'static str> {
     let Some(Value::Multifield(values)) = fact.slot("details") else {
-        return Ok(Map::new());
+        return Ok(());
     };
-    let mut details = Map::new();
     for pair in values.chunks(2) {
         let [name, value] = pair else {
             return Err("its details are names and values, one after another");
@@ -132,45 +141,58 @@ fn pairs(fact: &Fact) -> Result<Map<String, Json>, &'static str> {
         let Some(name) = name.lexeme() else {
             return Err("the name of a detail is a text");
         };
-        details.insert(name.to_owned(), plain(value));
+        details.key(name).value(value);
     }
-    Ok(details)
-}
-
-/// A symbol is a text to whoever reads a decision.
-fn plain(value: &Value) -> Json {
-    match value {
-        Value::Symbol(name) if !matches!(&**name, "TRUE" | "FALSE" | "nil") => Json::String(name.to_string()),
-        other => value_to_json(other),
-    }
+    Ok(())
 }
 
 /// A fact as a decision names it. Where it came from outside: its place in what was given, and its slots, but for the text of
 /// evidence. A decision is journaled, and what it is about may be just what must not be kept.
-fn reference(fact: &Fact, place: Option<usize>) -> Json {
-    let Some(place) = place else {
-        return json!({ "template": fact.name() });
-    };
-    match fact.template() {
-        Some(_) => {
-            json!({"index": place, "template": fact.name(), "slots": slots(fact, &["text", "time", "run-id"])})
+fn reference(fact: &Fact, place: Option<usize>, led: &mut Text) {
+    led.item().open('{');
+    match (place, fact.template()) {
+        (None, _) => led.key("template").text(fact.name()),
+        (Some(place), None) => {
+            led.key("index").number(place);
+            led.key("name").text(fact.name());
+            led.key("fields").open('[');
+            for value in fact.fields().unwrap_or_default() {
+                led.item().value(value);
+            }
+            led.close(']');
         }
-        None => {
-            let fields: Vec<Json> = fact.fields().unwrap_or_default().iter().map(plain).collect();
-            json!({"index": place, "name": fact.name(), "fields": fields})
+        (Some(place), Some(template)) => {
+            led.key("index").number(place);
+            led.key("template").text(fact.name());
+            led.key("slots").open('{');
+            for (slot, value) in template.slots().iter().zip(fact.slots()) {
+                let left_out = matches!(slot.name(), "text" | "time" | "run-id");
+                if !left_out && is_said(value) {
+                    led.key(slot.name()).value(value);
+                }
+            }
+            led.close('}');
         }
     }
+    led.close('}');
 }
 
-fn slots(fact: &Fact, left_out: &[&str]) -> Map<String, Json> {
+fn is_said(value: &Value) -> bool {
+    !matches!(value, Value::String(text) if text.is_empty())
+}
+
+fn slots(fact: &Fact) -> Map<String, Json> {
     let template = fact.template();
     let slots = template.iter().flat_map(|template| template.slots());
     slots
-        .filter(|slot| !left_out.contains(&slot.name()))
-        .filter_map(|slot| {
-            let value = fact.slot(slot.name())?;
-            let said = !matches!(value, Value::String(text) if text.is_empty());
-            said.then(|| (slot.name().to_owned(), plain(value)))
+        .zip(fact.slots())
+        .filter(|(_, value)| is_said(value))
+        .map(|(slot, value)| {
+            let value = match plain(value) {
+                Some(name) => Json::String(name.to_owned()),
+                None => value_to_json(value),
+            };
+            (slot.name().to_owned(), value)
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use crate::echo::{TOOL, package};
 use crate::harness::Bench;
 use crate::local::{Local, json};
 use crate::row::{Row, Target, Unit, Value};
-use crate::samples::{Rounds, versus};
+use crate::samples::{Rounds, Samples, alone, versus};
 use crate::site::{Site, input, request};
 use crate::subjects::{database_in_memory, runtime};
 use anyhow::{Context, Result, ensure};
@@ -14,12 +14,16 @@ use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::Json;
 use mizzen_ops::{Executed, Wait};
 use mizzen_sandbox::configured_pack;
+use semver::VersionReq;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
 const PACKS: [&str; 4] = ["budgets", "retries", "safety-pii", "audit"];
 const STEPS: u32 = 10;
+/// What is told after a step, as far as one of the packs reads it.
+const FACTS: &str = include_str!("packs/facts.json");
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let what = "four packs around a step add";
@@ -52,16 +56,46 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
         &mut |count| steps(&runtime, &local, &governed, count),
         &mut |count| steps(&runtime, &local, &bare, count),
     )?;
-    runtime.block_on(local.close());
     let added = Value::new(Unit::Nanoseconds, with.p50() - without.p50());
-    Ok(vec![
+    let mut rows = vec![
         Row::new(
             "step of a run with four packs, without the disk",
             Value::time(&with),
         )
         .beside("without packs", Value::time(&without)),
         Row::new(what, added).target(Target::AtMost(200e3)),
-    ])
+    ];
+    for pack in PACKS {
+        rows.push(one(bench, &runtime, &local, pack)?);
+    }
+    runtime.block_on(local.close());
+    Ok(rows)
+}
+
+/// One evaluation, from the facts' text to a checked verdict.
+fn one(bench: &Bench, runtime: &Runtime, local: &Local, pack: &str) -> Result<Row> {
+    let id = format!("bosun.{pack}");
+    let pack = local.toolbox.pack(&id, &VersionReq::STAR);
+    let pack = pack.with_context(|| format!("{id} is not installed"))?;
+    let rounds = Rounds {
+        rounds: bench.pick(1, 5, 20),
+        each: bench.pick(1, 400, 2_000),
+    };
+    let samples = alone(rounds, &mut |count| {
+        let pack = Arc::clone(&pack);
+        // Where runs ask: on the threads of the guests.
+        runtime.block_on(local.sandbox.run(async move {
+            let mut samples = Samples::default();
+            for _ in 0..count {
+                let began = Instant::now();
+                let verdict = pack.evaluate(FACTS, 1_000_000, None).await;
+                samples.push(began.elapsed());
+                verdict.map_err(|failure| anyhow::anyhow!("{failure}"))?;
+            }
+            Ok(samples)
+        }))?
+    })?;
+    Ok(Row::new(format!("one evaluation of {id}"), Value::time(&samples)))
 }
 
 /// The rule engine with the pack's rules, signed.
@@ -72,8 +106,8 @@ fn build(project: &PackProject, folder: &Path) -> Result<PathBuf> {
 }
 
 /// The time of a step in each of some runs.
-fn steps(runtime: &Runtime, local: &Local, document: &Json, count: usize) -> Result<crate::samples::Samples> {
-    let mut samples = crate::samples::Samples::default();
+fn steps(runtime: &Runtime, local: &Local, document: &Json, count: usize) -> Result<Samples> {
+    let mut samples = Samples::default();
     for _ in 0..count {
         let began = Instant::now();
         let executed = runtime.block_on(local.execute(document, Wait::ForEnd))?;

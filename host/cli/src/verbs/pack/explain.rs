@@ -37,10 +37,10 @@ impl Explain {
         };
         let rules = project.ruleset()?;
         let facts = super::read_facts(&self.facts)?;
-        let session = rules.session()?;
+        let mut session = rules.session()?;
         let explained = rules
-            .given(&facts, &session)
-            .and_then(|given| rules.explain(session, given, self.budget));
+            .given(&Value::Array(facts).to_string(), &session)
+            .and_then(|given| rules.explain(&mut session, given, self.budget));
         let (verdict, report, why) = match explained {
             Ok(explained) => explained,
             Err(failure) => {
@@ -81,7 +81,7 @@ fn document(report: &Report, why: &[Explanation], decisions: &[Value]) -> Value 
         .iter()
         .map(|firing| {
             json!({
-                "rule": firing.rule,
+                "rule": *firing.rule,
                 "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
                 "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
                 "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),

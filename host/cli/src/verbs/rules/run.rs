@@ -99,7 +99,7 @@ impl Run {
                 .iter()
                 .map(|firing| {
                     json!({
-                        "rule": firing.rule,
+                        "rule": *firing.rule,
                         "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
                         "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
                         "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
