@@ -3,9 +3,9 @@
 use super::{Loaded, Toolbox};
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::RegisteredItem;
-use mizzen_engine::Permit;
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::run::MomentFacts;
+use mizzen_engine::{Permit, Usage};
 use mizzen_model::manifest::Provides;
 use mizzen_model::pack::{Moment, PackDescriptor};
 use mizzen_sandbox::{Evaluation, Plugin};
@@ -85,7 +85,16 @@ impl InstalledPack {
             pack: self.id().to_owned(),
             problem: "the facts are not a JSON array".to_owned(),
         })?;
-        self.judge(facts, budget, deadline).await
+        self.judge(facts, budget, deadline).await.0
+    }
+
+    /// The same for facts that are all there, settings included, and says what it used; nothing where nothing of the guest ran.
+    pub async fn evaluate_measured(
+        &self,
+        facts: String,
+        budget: u64,
+    ) -> (Result<Verdict, PackFailure>, Option<Usage>) {
+        self.judge(facts, budget, None).await
     }
 
     /// Asks about a moment of a run. The pack is sent what it reads: the facts of those templates, among them what other packs
@@ -110,7 +119,9 @@ impl InstalledPack {
                 before.to_mut().push(',');
             }
         }
-        self.judge(facts.select(&before, is_read), budget, deadline).await
+        self.judge(facts.select(&before, is_read), budget, deadline)
+            .await
+            .0
     }
 
     async fn judge(
@@ -118,32 +129,40 @@ impl InstalledPack {
         facts: String,
         budget: u64,
         deadline: Option<Instant>,
-    ) -> Result<Verdict, PackFailure> {
+    ) -> (Result<Verdict, PackFailure>, Option<Usage>) {
         let pack = || self.id().to_owned();
         let evaluation = Evaluation {
             facts,
             budget,
             deadline,
         };
-        let report =
-            self.plugin
-                .evaluate(self.permit.clone(), evaluation)
-                .await
-                .map_err(|fault| PackFailure::NotAsked {
-                    pack: pack(),
-                    problem: fault.to_string(),
-                })?;
+        let report = match self.plugin.evaluate(self.permit.clone(), evaluation).await {
+            Ok(report) => report,
+            Err(fault) => {
+                let problem = fault.to_string();
+                return (
+                    Err(PackFailure::NotAsked {
+                        pack: pack(),
+                        problem,
+                    }),
+                    None,
+                );
+            }
+        };
         for line in &report.log {
             tracing::debug!(pack = %self.id(), "{}", line.message);
         }
-        let draft = report.answer.map_err(|outcome| PackFailure::Ended {
-            pack: pack(),
-            outcome,
-        })?;
-        Verdict::check(draft, &self.descriptor).map_err(|problem| PackFailure::Nonsense {
-            pack: pack(),
-            problem,
-        })
+        let verdict = match report.answer {
+            Err(outcome) => Err(PackFailure::Ended {
+                pack: pack(),
+                outcome,
+            }),
+            Ok(draft) => Verdict::check(draft, &self.descriptor).map_err(|problem| PackFailure::Nonsense {
+                pack: pack(),
+                problem,
+            }),
+        };
+        (verdict, Some(report.usage))
     }
 }
 

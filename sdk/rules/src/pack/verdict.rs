@@ -106,10 +106,11 @@ fn decision(fact: &Fact, firing: Option<&Firing>, places: &[(FactId, usize)]) ->
                 details.key("pattern").text(text("pattern"));
             }
         }
-        "retry" => match fact.slot("delay-ms") {
-            Some(delay @ Value::Integer(0..)) => details.key("delay_ms").value(delay),
-            _ => {}
-        },
+        "retry" => {
+            if let Some(delay @ Value::Integer(0..)) = fact.slot("delay-ms") {
+                details.key("delay_ms").value(delay);
+            }
+        }
         _ => pairs(fact, &mut details).map_err(|problem| format!("a decision of rule {rule}: {problem}"))?,
     }
     let mut led = Text::array(USUAL);
