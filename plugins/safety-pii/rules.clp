@@ -2,7 +2,7 @@
 ; first: an expression ends at the first part that is false.
 
 (deftemplate finding
-  (slot kind (type STRING)) (slot subject (type SYMBOL)) (slot pointer (type STRING)) (slot pattern (type STRING)))
+  (slot kind (type STRING)) (slot article (type STRING) (default "a")) (slot subject (type SYMBOL)) (slot pointer (type STRING)) (slot pattern (type STRING)))
 (deftemplate mode (slot is (type SYMBOL)))
 
 (defrule mode-by-default
@@ -31,7 +31,7 @@
     (text ?text&:(and (str-index "@" ?text)
       (matches ?text "\\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z][A-Za-z]+\\b"))))
   =>
-  (assert (finding (kind "e-mail address") (subject ?subject) (pointer ?pointer)
+  (assert (finding (kind "e-mail address") (article "an") (subject ?subject) (pointer ?pointer)
     (pattern "\\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z][A-Za-z]+\\b"))))
 
 ; Thirteen to nineteen digits, possibly in groups, of which the last is the right check digit.
@@ -51,31 +51,31 @@
 
 (defrule halt
   (mode (is halt))
-  (finding (kind ?kind) (subject ?subject) (pointer ?pointer))
+  (finding (kind ?kind) (article ?a) (subject ?subject) (pointer ?pointer))
   =>
   (assert (decision (action veto)
-    (reason (str-cat "the " ?subject " holds a " ?kind " at " ?pointer))
+    (reason (str-cat "the " ?subject " holds " ?a " " ?kind " at \"" ?pointer "\""))
     (details kind ?kind subject ?subject pointer ?pointer))))
 
 (defrule warn
   (mode (is warn))
-  (finding (kind ?kind) (subject ?subject) (pointer ?pointer))
+  (finding (kind ?kind) (article ?a) (subject ?subject) (pointer ?pointer))
   =>
   (assert (decision (action annotate) (severity warning)
-    (reason (str-cat "the " ?subject " holds a " ?kind " at " ?pointer))
+    (reason (str-cat "the " ?subject " holds " ?a " " ?kind " at \"" ?pointer "\""))
     (details kind ?kind subject ?subject pointer ?pointer))))
 
 (defrule redact
   (mode (is redact))
-  (finding (kind ?kind) (subject output) (pointer ?pointer) (pattern ?pattern))
+  (finding (kind ?kind) (article ?a) (subject output) (pointer ?pointer) (pattern ?pattern))
   =>
   (assert (decision (action redact) (pointer ?pointer) (pattern ?pattern)
-    (reason (str-cat "the output holds a " ?kind " at " ?pointer)))))
+    (reason (str-cat "the output holds " ?a " " ?kind " at \"" ?pointer "\"")))))
 
 (defrule warn-of-an-input
   (mode (is redact))
-  (finding (kind ?kind) (subject input) (pointer ?pointer))
+  (finding (kind ?kind) (article ?a) (subject input) (pointer ?pointer))
   =>
   (assert (decision (action annotate) (severity warning)
-    (reason (str-cat "the input holds a " ?kind " at " ?pointer))
+    (reason (str-cat "the input holds " ?a " " ?kind " at \"" ?pointer "\""))
     (details kind ?kind subject input pointer ?pointer))))

@@ -7,7 +7,7 @@ mod decision;
 mod redaction;
 
 pub use decision::{Decision, DecisionDraft, PackAction, Severity};
-pub use redaction::{REDACTED, Redaction, RedactionError};
+pub use redaction::{REDACTED, Redaction, RedactionError, Replaced};
 
 use crate::outcome::Outcome;
 use mizzen_model::pack::PackDescriptor;

@@ -17,6 +17,9 @@ use std::cell::RefCell;
 /// What an evaluation of a few dozen facts needs, and some more.
 const ROOM: usize = 512 * 1024;
 
+/// Holes of one size that are looked for.
+const MOST_HOLES: usize = 10_000;
+
 /// What makes the engine a pack.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,14 +107,19 @@ fn configure(text: &str) -> Result<Ready, ToolError> {
 }
 
 /// Takes the holes that reading the rules has left, so that what an evaluation allocates lies side by side behind everything
-/// else: a page that it does not touch need not be put back afterwards.
+/// else: a page that it does not touch need not be put back afterwards. Only a guest's memory is laid out so plainly.
 fn fill_holes() {
+    if !cfg!(target_family = "wasm") {
+        return;
+    }
     // Room that an evaluation finds instead of asking for it: growing a memory costs more than most evaluations. No hole is as
     // large, so this is where everything else ends.
-    let behind = Vec::<u8>::with_capacity(ROOM).as_ptr() as usize;
+    let room = Vec::<u8>::with_capacity(ROOM);
+    let behind = room.as_ptr() as usize;
+    drop(room);
     let sizes = (3..18).rev().map(|power| 1_usize << power);
     for size in sizes.flat_map(|size| [size + size / 2, size]) {
-        loop {
+        for _ in 0..MOST_HOLES {
             let block = Vec::<u8>::with_capacity(size);
             if block.as_ptr() as usize >= behind {
                 break;

@@ -16,12 +16,9 @@ fn processor_time() -> Duration {
     )
 }
 
-/// An unoptimised build is allowed its slowness.
-const LIMIT: Duration = if cfg!(debug_assertions) {
-    Duration::from_millis(1500)
-} else {
-    Duration::from_millis(50)
-};
+/// That it ends at all, and not how fast: the benchmarks hold the time (`cargo bench -p mizzen-bench -- packs`), on a machine
+/// that is not busy with other tests.
+const LIMIT: Duration = Duration::from_secs(30);
 
 fn measured<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let before = processor_time();

@@ -10,8 +10,10 @@ mod build;
 mod expected;
 mod host;
 mod network;
+mod rules;
 
 pub use build::{build, build_expected, copies, guests, key, rebuilt, root};
 pub use expected::{Before, Expected};
 pub use host::{call, load, load_with, outfit, terms, terms_granting};
 pub use network::Network;
+pub use rules::{HOSTILE_RULES, HostileFacts, build_rules, hostile_facts, refused_rules};

@@ -1,4 +1,4 @@
-//! Replacing a text of an output.
+//! Replacing a text of an output: a string, a number, or keys of an object.
 
 use crate::condition::Pattern;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub struct Redaction {
 /// A redaction that cannot be carried out. The output must not be used then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactionError {
-    /// The pointer leads to no string of the output.
+    /// The pointer leads to no string, number or object of the output.
     #[error("the output has no text at {0:?} to redact")]
     NoText(String),
 }
@@ -66,27 +66,92 @@ impl Redaction {
         self.pattern.as_deref()
     }
 
-    /// Replaces the text. One that the pattern does not match is replaced whole: a pack that asks for a redaction has seen
-    /// something there, and what it saw must not get past because two machines read a pattern differently.
+    /// Whether it is about keys: those must be redacted after everything that a pointer finds by them.
+    pub fn is_about_keys(&self, output: &Value) -> bool {
+        matches!(output.pointer(&self.pointer), Some(Value::Object(_)))
+    }
+
+    /// Replaces the text, and returns what stood there before.
+    ///
+    /// In a string what the pattern matches becomes `[redacted]`; a number that it matches becomes the string `[redacted]`; of an
+    /// object the keys that it matches are redacted like strings, and of several that become the same the later ones are numbered.
+    /// What the pattern does not match, or where there is none, becomes `[redacted]` whole: a pack that asks for a redaction has
+    /// seen something there, and what it saw must not get past because two machines read a pattern differently.
     ///
     /// # Errors
     /// When the pointer leads to no text.
-    pub fn apply(&self, output: &mut Value) -> Result<(), RedactionError> {
-        let Some(Value::String(text)) = output.pointer_mut(&self.pointer) else {
-            return Err(RedactionError::NoText(self.pointer.clone()));
-        };
-        let replaced = self
+    pub fn apply(&self, output: &mut Value) -> Result<Vec<Replaced>, RedactionError> {
+        let pattern = self
             .pattern
             .as_deref()
-            .and_then(|pattern| Pattern::compile(pattern).ok())
-            .and_then(|pattern| pattern.replace(text, REDACTED));
+            .and_then(|pattern| Pattern::compile(pattern).ok());
+        let replace = |text: &str| {
+            pattern
+                .as_ref()
+                .and_then(|pattern| pattern.replace(text, REDACTED))
+        };
         // Several decisions can ask for the same: what is gone already is not a reason to take the rest.
-        if replaced.is_none() && self.pattern.is_some() && text.contains(REDACTED) {
-            return Ok(());
+        let is_gone = |text: &str| self.pattern.is_some() && text.contains(REDACTED);
+        let Some(target) = output.pointer_mut(&self.pointer) else {
+            return Err(RedactionError::NoText(self.pointer.clone()));
+        };
+        let mut gone = Vec::new();
+        match target {
+            Value::String(text) => {
+                let replaced = replace(text);
+                if replaced.is_some() || !is_gone(text) {
+                    let after = replaced.unwrap_or_else(|| REDACTED.to_owned());
+                    let before = std::mem::replace(text, after.clone());
+                    gone.push(Replaced { before, after });
+                }
+            }
+            Value::Number(number) => {
+                gone.push(Replaced {
+                    before: number.to_string(),
+                    after: REDACTED.to_owned(),
+                });
+                *target = REDACTED.into();
+            }
+            Value::Object(members) => {
+                let mut kept = Map::new();
+                for (key, value) in std::mem::take(members) {
+                    let Some(after) = replace(&key) else {
+                        kept.insert(key, value);
+                        continue;
+                    };
+                    let mut name = after.clone();
+                    let mut number = 2;
+                    while kept.contains_key(&name) {
+                        name = format!("{after} {number}");
+                        number += 1;
+                    }
+                    gone.push(Replaced {
+                        before: key,
+                        after: name.clone(),
+                    });
+                    kept.insert(name, value);
+                }
+                let is_done = !gone.is_empty() || kept.keys().any(|key| is_gone(key));
+                match is_done {
+                    true => *members = kept,
+                    false => *target = REDACTED.into(),
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Array(_) => {
+                return Err(RedactionError::NoText(self.pointer.clone()));
+            }
         }
-        *text = replaced.unwrap_or_else(|| REDACTED.to_owned());
-        Ok(())
+        Ok(gone)
     }
+}
+
+/// A text before and after a redaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// What must not be seen any more.
+    pub before: String,
+    /// What stands there.
+    pub after: String,
 }
 
 #[cfg(test)]
@@ -136,14 +201,48 @@ mod tests {
     }
 
     #[test]
+    fn numbers_and_keys_are_redacted_too() {
+        let digits = r"\d{3}-\d{2}-\d{4}";
+        let card = json!({"card": 4_111_111_111_111_111_u64, "n": 1});
+        let redacted = json!({"card": "[redacted]", "n": 1});
+        for details in [
+            json!({"pointer": "/card", "pattern": r"\d+"}),
+            json!({"pointer": "/card"}),
+        ] {
+            assert_eq!(redact(details, card.clone()).unwrap(), redacted);
+        }
+        let people = json!({"123-45-6789": 1, "321-45-6789": 2, "the 123-45-6789": 3, "name": 4});
+        assert_eq!(
+            redact(json!({"pointer": "", "pattern": digits}), people).unwrap(),
+            json!({"[redacted]": 1, "[redacted] 2": 2, "the [redacted]": 3, "name": 4})
+        );
+        let nested = json!({"in": {"a": 1}});
+        assert_eq!(
+            redact(json!({"pointer": "/in", "pattern": digits}), nested.clone()).unwrap(),
+            json!({"in": "[redacted]"}),
+            "a pattern that matches no key fails closed"
+        );
+        assert_eq!(
+            redact(json!({"pointer": "/in"}), nested).unwrap(),
+            json!({"in": "[redacted]"})
+        );
+        let done = json!({"[redacted]": 1});
+        assert_eq!(
+            redact(json!({"pointer": "", "pattern": digits}), done.clone()).unwrap(),
+            done
+        );
+    }
+
+    #[test]
     fn a_redaction_that_cannot_be_carried_out_is_refused() {
         let check = |details: Value, part: &str| {
-            let problem = redact(details, json!({"n": 1})).unwrap_err();
+            let problem = redact(details, json!({"n": true, "list": [1]})).unwrap_err();
             assert!(problem.contains(part), "{problem}");
         };
         check(json!({}), "needs a pointer");
         check(json!({"pointer": "text"}), "RFC 6901");
         check(json!({"pointer": "/n"}), "no text");
+        check(json!({"pointer": "/list"}), "no text");
         check(json!({"pointer": "/missing"}), "no text");
         check(json!({"pointer": "/n", "with": "x"}), "no detail");
         check(json!({"pointer": "/n", "pattern": "("}), "regular expression");

@@ -154,7 +154,7 @@ impl<C> Run<C> {
         let plan = Arc::clone(&self.plan);
         let mut said = listed(&plan.packs, then.moment(), answers);
         let secrets = self.redact(&plan.packs, then, shown, &mut said);
-        scrub(&mut said, &secrets);
+        scrub(&mut said, &secrets, then);
         let retry_at = said
             .iter()
             .map(|said| match &said.action {
@@ -326,42 +326,52 @@ impl<C> Run<C> {
     /// Carries redactions out. What cannot be carried out counts as no answer. Returns the words that are gone.
     fn redact(&mut self, packs: &[MountedPack], then: Then, shown: Shown, said: &mut [Said]) -> Vec<String> {
         let mut secrets = Vec::new();
-        for said in said.iter_mut() {
-            let PackAction::Redact(redaction) = &said.action else {
-                continue;
-            };
-            let mandatory = packs
-                .get(said.mount)
-                .is_some_and(|pack| pack.mode == PackMode::Mandatory);
-            let target = match then {
-                _ if !mandatory => continue,
-                Then::Respond(_) if shown == Shown::Kept => {
-                    said.redacted = true;
+        // Keys last, and the deepest first: a pointer to something else may lead over one of them.
+        let depth = |said: &Said| match &said.action {
+            PackAction::Redact(redaction) => redaction.pointer().len(),
+            _ => 0,
+        };
+        let mut order: Vec<usize> = (0..said.len()).collect();
+        order.sort_by_key(|place| std::cmp::Reverse(said.get(*place).map_or(0, depth)));
+        for keys in [false, true] {
+            for place in &order {
+                let Some(said) = said.get_mut(*place) else {
+                    continue;
+                };
+                let PackAction::Redact(redaction) = &said.action else {
+                    continue;
+                };
+                let mandatory = packs
+                    .get(said.mount)
+                    .is_some_and(|pack| pack.mode == PackMode::Mandatory);
+                let target = match then {
+                    _ if !mandatory || said.redacted => continue,
+                    Then::Respond(_) if shown == Shown::Kept => {
+                        said.redacted = true;
+                        continue;
+                    }
+                    Then::Respond(_) => self.held.as_mut(),
+                    Then::Call { order, .. } => self
+                        .result
+                        .steps
+                        .get_mut(order as usize)
+                        .and_then(|step| step.input.as_mut()),
+                    // Nothing is there to be redacted: it is recorded that it was asked for.
+                    Then::Start | Then::Fail(_) | Then::End => continue,
+                };
+                let Some(target) = target else { continue };
+                if redaction.is_about_keys(target) != keys {
                     continue;
                 }
-                Then::Respond(_) => self.held.as_mut(),
-                Then::Call { order, .. } => self
-                    .result
-                    .steps
-                    .get_mut(order as usize)
-                    .and_then(|step| step.input.as_mut()),
-                // Nothing is there to be redacted: it is recorded that it was asked for.
-                Then::Start | Then::Fail(_) | Then::End => continue,
-            };
-            let Some(target) = target else { continue };
-            let before = target
-                .pointer(redaction.pointer())
-                .and_then(Value::as_str)
-                .map(str::to_owned);
-            match redaction.apply(target) {
-                Ok(()) => {
-                    said.redacted = true;
-                    let after = target.pointer(redaction.pointer()).and_then(Value::as_str);
-                    secrets.extend(gone(&before.unwrap_or_default(), after.unwrap_or_default()));
-                }
-                Err(error) => {
-                    let rule = said.rule.as_deref().unwrap_or_default();
-                    *said = Said::failure(said.mount, format!("rule {rule:?}: {error}"));
+                match redaction.apply(target) {
+                    Ok(replaced) => {
+                        said.redacted = true;
+                        secrets.extend(replaced.iter().flat_map(|text| gone(&text.before, &text.after)));
+                    }
+                    Err(error) => {
+                        let rule = said.rule.as_deref().unwrap_or_default();
+                        *said = Said::failure(said.mount, format!("rule {rule:?}: {error}"));
+                    }
                 }
             }
         }
@@ -447,8 +457,8 @@ fn gone(before: &str, after: &str) -> Vec<String> {
     words
 }
 
-/// A reason that quotes what was redacted would carry it into the journal.
-fn scrub(said: &mut [Said], secrets: &[String]) {
+/// A reason that quotes what was redacted would carry it into the journal, and so would a pointer that leads over a key.
+fn scrub(said: &mut [Said], secrets: &[String], then: Then) {
     if secrets.is_empty() {
         return;
     }
@@ -461,8 +471,13 @@ fn scrub(said: &mut [Said], secrets: &[String]) {
     };
     for said in said {
         clean(&mut said.reason);
-        // The pattern and the pointer of a redaction are what is carried out again after a restart.
         if matches!(said.action, PackAction::Redact(_)) {
+            // Of an input it is carried out again after a restart, as the whole input stands in the journal; an answer is kept as
+            // it was redacted.
+            if let (Then::Respond(_), Some(Value::String(pointer))) = (then, said.details.get_mut("pointer"))
+            {
+                clean(pointer);
+            }
             continue;
         }
         let mut open: Vec<&mut Value> = said.details.values_mut().collect();

@@ -1,6 +1,6 @@
 //! Four mounted packs around a step: what they add, on a database in memory so that the disk does not hide it.
 
-use crate::echo::{TOOL, package};
+use crate::echo::{TOOL, package, settings};
 use crate::harness::Bench;
 use crate::local::{Local, json};
 use crate::row::{Row, Target, Unit, Value};
@@ -9,14 +9,15 @@ use crate::site::{Site, input, request};
 use crate::subjects::{database_in_memory, runtime};
 use anyhow::{Context, Result, ensure};
 use mizzen_builder::pack::{PackProject, RULE_ENGINE, RULES_SECTION};
-use mizzen_isolation::key;
+use mizzen_isolation::{HOSTILE_RULES, build_rules, hostile_facts, key, load};
 use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::Json;
 use mizzen_ops::{Executed, Wait};
-use mizzen_sandbox::configured_pack;
+use mizzen_sandbox::{Sandbox, configured_pack};
 use semver::VersionReq;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
@@ -68,7 +69,57 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     for pack in PACKS {
         rows.push(one(bench, &runtime, &local, pack)?);
     }
+    rows.extend(hostile(bench, &runtime)?);
     runtime.block_on(local.close());
+    Ok(rows)
+}
+
+/// Hostile rules and facts in the real sandbox with the real budget: how long until they are stopped, and with how much memory.
+fn hostile(bench: &Bench, runtime: &Runtime) -> Result<Vec<Row>> {
+    let folder = bench.places.scratch()?;
+    let sandbox = Arc::new(Sandbox::start(settings(bench))?);
+    let file = build_rules("hostile", HOSTILE_RULES, folder.path())?;
+    let toolbox = runtime.block_on(load(&sandbox, vec![file]))?;
+    let pack = toolbox.pack("hostile", &VersionReq::STAR);
+    let pack = pack.context("the hostile pack is not installed")?;
+    let rounds = Rounds {
+        rounds: bench.pick(1, 3, 5),
+        each: bench.pick(1, 5, 10),
+    };
+    let mut rows = Vec::new();
+    for case in hostile_facts() {
+        let peak = AtomicU64::new(0);
+        let samples = alone(rounds, &mut |count| {
+            let mut samples = Samples::default();
+            for _ in 0..count {
+                let (pack, facts) = (Arc::clone(&pack), case.facts.clone());
+                let work = async move {
+                    let began = Instant::now();
+                    let (verdict, usage) = pack.evaluate_measured(facts, 1_000_000).await;
+                    (began.elapsed(), verdict, usage)
+                };
+                let (took, verdict, usage) = runtime.block_on(sandbox.run(work))?;
+                let said = verdict
+                    .err()
+                    .map(|failure| failure.to_string())
+                    .unwrap_or_default();
+                ensure!(said.contains(case.says), "{} ended as {said:?}", case.name);
+                samples.push(took);
+                peak.fetch_max(usage.map_or(0, |usage| usage.peak_memory), Ordering::Relaxed);
+            }
+            Ok(samples)
+        })?;
+        rows.push(
+            Row::new(format!("hostile: {}", case.name), Value::time(&samples)).target(Target::AtMost(50e6)),
+        );
+        rows.push(
+            Row::new(
+                format!("hostile: {}, peak memory", case.name),
+                Value::bytes(peak.into_inner()),
+            )
+            .target(Target::AtMost(64.0 * 1_048_576.0)),
+        );
+    }
     Ok(rows)
 }
 

@@ -13,6 +13,8 @@ const STATE_MAX: usize = 1_000;
 const BYTES_MAX: usize = 2 << 20;
 /// The longest name of an input's field that is a fact.
 const NAME_MAX: usize = 128;
+/// The fewest digits of a number that is evidence: fewer belong to no card, telephone or person.
+const DIGITS_MIN: usize = 7;
 /// What the facts of most moments fit into.
 const USUAL: usize = 4_096;
 
@@ -154,7 +156,9 @@ impl Telling {
         self.problem.get_or_insert(problem);
     }
 
-    /// One fact for every text in a value, with the pointer to it.
+    /// One fact for every text in a value, with the pointer to it. A number with as many digits as a person's data has is a text
+    /// too, and so is a key that is no plain name; its pointer leads to its object, because a pointer must not say what may have
+    /// to be redacted.
     pub(super) fn evidence(&mut self, subject: &str, source: &str, value: &Value) {
         let mut open = vec![(String::new(), value)];
         let mut count = 0_usize;
@@ -162,32 +166,42 @@ impl Telling {
             if self.problem.is_some() {
                 return;
             }
+            let mut told = |telling: &mut Self, text: &str| {
+                count += 1;
+                if count > EVIDENCE_MAX {
+                    telling.refuse(format!("the {subject} has more than {EVIDENCE_MAX} texts"));
+                    return;
+                }
+                let slots = [
+                    ("subject", Slot::Text(subject)),
+                    ("pointer", Slot::Text(&pointer)),
+                    ("text", Slot::Text(text)),
+                ];
+                telling.tell("evidence", source, &slots);
+            };
             match value {
-                Value::String(text) => {
-                    count += 1;
-                    if count > EVIDENCE_MAX {
-                        self.refuse(format!("the {subject} has more than {EVIDENCE_MAX} texts"));
-                        return;
+                Value::String(text) => told(self, text),
+                Value::Number(number) => {
+                    let text = number.to_string();
+                    if text.bytes().filter(u8::is_ascii_digit).count() >= DIGITS_MIN {
+                        told(self, &text);
                     }
-                    let slots = [
-                        ("subject", Slot::Text(subject)),
-                        ("pointer", Slot::Text(&pointer)),
-                        ("text", Slot::Text(text)),
-                    ];
-                    self.tell("evidence", source, &slots);
                 }
                 Value::Array(items) => {
                     let items = items.iter().enumerate().rev();
                     open.extend(items.map(|(index, item)| (format!("{pointer}/{index}"), item)));
                 }
                 Value::Object(members) => {
+                    for key in members.keys().filter(|key| !is_plain(key)) {
+                        told(self, key);
+                    }
                     let members = members.iter().rev();
                     open.extend(members.map(|(key, item)| {
                         let key = key.replace('~', "~0").replace('/', "~1");
                         (format!("{pointer}/{key}"), item)
                     }));
                 }
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+                Value::Null | Value::Bool(_) => {}
             }
         }
     }
@@ -235,6 +249,12 @@ impl Telling {
             }
         }
     }
+}
+
+/// A key that whoever wrote the tool has chosen.
+fn is_plain(key: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-');
+    key.len() <= NAME_MAX && key.bytes().all(letter)
 }
 
 fn is_name(name: &str) -> bool {
