@@ -54,7 +54,7 @@ pub fn hostile_facts() -> Vec<HostileFacts> {
         says,
     };
     let spent = "BUDGET_EXHAUSTED";
-    let long = "a".repeat(60_000);
+    let long = "a".repeat(65_536);
     let patterns: Vec<String> = (0..1_000).map(|n| format!("(a|b){{{n}}}c")).collect();
     let mut many: Vec<(&str, &str)> = vec![("u", "aaaa")];
     many.extend(patterns.iter().map(|pattern| ("p", pattern.as_str())));
@@ -65,7 +65,7 @@ pub fn hostile_facts() -> Vec<HostileFacts> {
             "cross product over 10,000 facts",
             numbers("a", 9_990),
             spent,
-            operations,
+            "budget of",
         ),
         case(
             "cross product with a test over 10,000 facts",

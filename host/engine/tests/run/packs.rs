@@ -160,7 +160,7 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
             "input": {"severity": 5, "who": {"name": "ada"}, "tags": ["a", 2], "step": 7, "odd name": 1}, "gates": [],
             "steps": [{"action": "work", "retries": 1, "retry_backoff": "1s", "input_map": {"t": "$input.who.name"}}],
             "calls": {"0": [{"error": "BUSY", "transient": true}, {"ok": {
-                "a/b": ["x", {"~": "y"}], "model": "m", "usage": {"input_tokens": 3, "output_tokens": 4}, "cost": 0.5,
+                "a/b": ["x", {"~": "y"}], "model": "m", "card": 4_111_111_111_111_111_u64, "year": 2026, "usage": {"input_tokens": 3, "output_tokens": 4}, "cost": 0.5,
                 "artifacts": [{"name": "f", "bytes": 9}]}}]},
             "packs": [{"id": "p", "says": {}}], "expect": {},
         }),
@@ -211,9 +211,13 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
     assert_eq!(
         evidence,
         [
+            // Keys that are no plain names are at their objects; numbers that are long enough are texts.
+            (json!(""), json!("a/b")),
             (json!("/a~1b/0"), json!("x")),
+            (json!("/a~1b/1"), json!("~")),
             (json!("/a~1b/1/~0"), json!("y")),
             (json!("/artifacts/0/name"), json!("f")),
+            (json!("/card"), json!("4111111111111111")),
             (json!("/model"), json!("m")),
         ]
     );
