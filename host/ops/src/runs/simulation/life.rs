@@ -182,7 +182,7 @@ fn play(
             let client = Arc::into_inner(client)
                 .ok_or("somebody still holds the client")?
                 .into_inner();
-            let result = checks::check(stage, &planned, client, &record)?;
+            let result = checks::check(stage, &planned, client, &record, seed)?;
             return Ok((life + 1, writes.load(Ordering::SeqCst), result));
         }
         // The next process may find another time: clocks are set while nobody looks.
