@@ -34,13 +34,14 @@
   (assert (finding (kind "e-mail address") (article "an") (subject ?subject) (pointer ?pointer)
     (pattern "\\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z][A-Za-z]+\\b"))))
 
-; Thirteen to nineteen digits, possibly in groups, of which the last is the right check digit.
+; Thirteen to nineteen digits, possibly in groups, of which the last is the right check digit. No card begins with a digit outside of
+; 2 to 6; times in milliseconds begin with 1, and every tenth of them has a right check digit.
 (defrule payment-card
   (evidence (subject ?subject) (pointer ?pointer)
-    (text ?text&:(luhn-matches ?text "\\b(?:\\d[ -]?){12,18}\\d\\b")))
+    (text ?text&:(luhn-matches ?text "\\b[2-6](?:[ -]?\\d){12,18}\\b")))
   =>
   (assert (finding (kind "payment card") (subject ?subject) (pointer ?pointer)
-    (pattern "\\b(?:\\d[ -]?){12,18}\\d\\b"))))
+    (pattern "\\b[2-6](?:[ -]?\\d){12,18}\\b"))))
 
 (defrule phone-number
   (evidence (subject ?subject) (pointer ?pointer)

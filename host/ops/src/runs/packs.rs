@@ -13,7 +13,7 @@ use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::pack::Moment;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -192,20 +192,41 @@ pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said
             pack.id == said.pack_id && pack.version == said.version && pack.digest == said.digest
         })
     };
-    let packs: Vec<Value> = said
-        .iter()
-        .map(|said| {
-            let mut value = json!(said);
-            if let (Some(members), Some(place)) = (value.as_object_mut(), place(said)) {
-                members.insert("mount".to_owned(), place.into());
-            }
-            value
-        })
-        .collect();
     let mut body = Body::of_kind("packs_answered");
     body.number("question", question);
     body.model("asked", &asked);
-    body.value("packs", &Value::Array(packs));
+    let packs = said.iter().map(|said| {
+        let mut one = evaluation(said);
+        if let Some(place) = place(said).and_then(|place| u64::try_from(place).ok()) {
+            one.number("mount", place);
+        }
+        one
+    });
+    body.list("packs", packs);
+    body
+}
+
+/// One thing that a pack said.
+fn evaluation(said: &PackEvaluation) -> Body {
+    let mut body = Body::default();
+    body.text("pack_id", &said.pack_id);
+    body.text("version", &said.version);
+    body.text("digest", &said.digest);
+    body.text("mode", said.mode.as_str());
+    body.text("moment", said.moment.as_str());
+    if let Some(step) = said.step {
+        body.number("step", step);
+    }
+    if let Some(rule) = &said.rule {
+        body.text("rule", rule);
+    }
+    body.text("severity", said.severity.as_str());
+    body.text("action", said.action.as_str());
+    body.text("reason", &said.reason);
+    if !said.details.is_empty() {
+        body.object("details", &said.details);
+    }
+    body.written("applied", said.applied.to_string());
     body
 }
 
@@ -258,4 +279,29 @@ fn severity(text: &str) -> Option<Severity> {
     [Severity::Info, Severity::Warning, Severity::Violation]
         .into_iter()
         .find(|severity| severity.as_str() == text)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use mizzen_model::json::serde_to_canonical;
+    use serde_json::json;
+
+    #[test]
+    fn what_packs_say_is_journaled_as_it_is_shown() {
+        let full = json!({
+            "pack_id": "bosun.audit", "version": "0.1.0", "digest": "blake3:00", "mode": "advisory", "moment": "after-step", "step": 3,
+            "rule": "say \"it\"", "severity": "warning", "action": "annotate", "reason": "é\n",
+            "details": {"b": [1, {"z": null, "a": 1.5}], "a": "x"}, "applied": false,
+        });
+        let mut short = full.clone();
+        for name in ["step", "rule", "details"] {
+            short.as_object_mut().unwrap().remove(name);
+        }
+        for value in [full, short] {
+            let said: PackEvaluation = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(evaluation(&said).finish(), serde_to_canonical(&value));
+        }
+    }
 }
