@@ -84,6 +84,8 @@ pub enum Event {
         decision: Approval,
         /// Why.
         reason: String,
+        /// Who it was.
+        actor: String,
     },
     /// A time that was asked for has come, or any other moment.
     Tick,
@@ -91,6 +93,8 @@ pub enum Event {
     Cancel {
         /// Why.
         reason: String,
+        /// Who it is.
+        actor: String,
     },
 }
 
@@ -197,6 +201,9 @@ pub struct Run<C> {
     released: Option<Value>,
     /// What tools said that they used up.
     used: knowledge::Used,
+    /// Who answered an escalation, and who cancelled the run; empty when nobody did.
+    answered_by: String,
+    cancelled_by: String,
     /// What was commanded last and has not been answered.
     pending: Vec<Command>,
 }
@@ -247,6 +254,8 @@ impl<C> Run<C> {
             end_judged: false,
             released: None,
             used: knowledge::Used::default(),
+            answered_by: String::new(),
+            cancelled_by: String::new(),
             pending: Vec::new(),
         };
         for step in 0..run.result.steps.len() {
@@ -336,13 +345,15 @@ impl<C> Run<C> {
                 escalation_id,
                 decision,
                 reason,
+                actor,
             } => {
-                self.decided(&escalation_id, decision, reason, now_ms, commands);
+                self.decided(&escalation_id, decision, (reason, actor), now_ms, commands);
             }
             Event::Tick => self.tick(now_ms, commands),
             // How it ends is decided, and packs have little time to tell about it.
             Event::Cancel { .. } if self.has_ended_badly() => {}
-            Event::Cancel { reason } => {
+            Event::Cancel { reason, actor } => {
+                self.cancelled_by = actor;
                 let error = ExecutionError {
                     code: "CANCELLED".to_owned(),
                     message: reason,
@@ -357,7 +368,7 @@ impl<C> Run<C> {
         &mut self,
         id: &str,
         decision: Approval,
-        reason: String,
+        (reason, actor): (String, String),
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
@@ -372,6 +383,7 @@ impl<C> Run<C> {
         else {
             return;
         };
+        self.answered_by = actor;
         let answered_at = Timestamp::from_unix_ms(now_ms);
         escalation.answer = Some(EscalationAnswer {
             decision,

@@ -134,6 +134,7 @@ impl<C> Run<C> {
         {
             let (asked, answer) = answer;
             let slots = [
+                ("actor", Slot::Text(&self.answered_by)),
                 ("answer", Slot::Text(answer.decision.as_str())),
                 ("capability", Slot::Text(&asked.rule_id)),
                 ("note", Slot::Text(&answer.reason)),
@@ -305,7 +306,11 @@ impl<C> Run<C> {
         if let Some(error) = error {
             let template = match status {
                 ExecutionStatus::Cancelled => {
-                    facts.tell("cancel", "cancel", &[("reason", Slot::Text(&error.message))]);
+                    let slots = [
+                        ("actor", Slot::Text(&self.cancelled_by)),
+                        ("reason", Slot::Text(&error.message)),
+                    ];
+                    facts.tell("cancel", "cancel", &slots);
                     return;
                 }
                 _ => "error",

@@ -124,8 +124,9 @@ fn event() -> impl Strategy<Value = Event> {
             escalation_id: format!("{}:ask", script::EXECUTION),
             decision: if approve { Approval::Approve } else { Approval::Deny },
             reason: String::new(),
+            actor: "ada".to_owned(),
         }),
-        1 => Just(Event::Cancel { reason: "stop".to_owned() }),
+        1 => Just(Event::Cancel { reason: "stop".to_owned(), actor: "ada".to_owned() }),
     ]
 }
 

@@ -231,6 +231,37 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
 }
 
 #[test]
+fn packs_hear_who_answered_and_who_cancelled() {
+    // Escalated before the run by one pack, approved; then cancelled in the middle of the step.
+    let case = Case::new(
+        "people".to_owned(),
+        json!({
+            "input": {}, "gates": [], "steps": [{"action": "work"}], "calls": {"0": [{"cancel": "enough"}]},
+            "decision": {"decision": "approve", "after_ms": 3},
+            "packs": [{"id": "p", "says": {"before-run": [[{"action": "escalate", "rule": "r"}]]}}], "expect": {},
+        }),
+    );
+    let asked = questions(&case);
+    let slots = |question: &PackQuestion, template: &str| {
+        let facts = facts(question);
+        let found = facts.iter().find(|fact| fact["template"] == template);
+        found.map(|fact| fact["slots"].clone())
+    };
+    assert!(slots(&asked[0], "respond").is_none());
+    let end = asked.last().unwrap();
+    let answered = slots(end, "respond").unwrap();
+    assert_eq!(
+        (&answered["actor"], &answered["answer"]),
+        (&json!("ada"), &json!("approve"))
+    );
+    let cancelled = slots(end, "cancel").unwrap();
+    assert_eq!(
+        (&cancelled["actor"], &cancelled["reason"]),
+        (&json!("ada"), &json!("enough"))
+    );
+}
+
+#[test]
 fn more_texts_than_can_be_judged_are_not_let_through() {
     let many: Vec<Value> = (0..3_000).map(|n| json!(format!("text {n}"))).collect();
     let case = Case::new(

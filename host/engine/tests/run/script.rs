@@ -240,6 +240,7 @@ impl Case {
         if let Some(reason) = said.get("cancel") {
             return Event::Cancel {
                 reason: reason.as_str().unwrap().to_owned(),
+                actor: "ada".to_owned(),
             };
         }
         if said.get("hang").is_some() {
@@ -285,6 +286,7 @@ impl Case {
                     if let Some(reason) = answer.get("cancel") {
                         return Event::Cancel {
                             reason: reason.as_str().unwrap().to_owned(),
+                            actor: "ada".to_owned(),
                         };
                     }
                     *now_ms += answer.get("ms").and_then(Value::as_u64).unwrap_or(1);
@@ -327,6 +329,7 @@ impl Case {
                     if let Some(reason) = script.get("cancel").and_then(Value::as_str) {
                         return Event::Cancel {
                             reason: reason.to_owned(),
+                            actor: "ada".to_owned(),
                         };
                     }
                     let decision = Approval::parse(script["decision"].as_str().unwrap()).unwrap();
@@ -334,6 +337,7 @@ impl Case {
                         escalation_id: escalation_id.clone(),
                         decision,
                         reason: "asked".to_owned(),
+                        actor: "ada".to_owned(),
                     };
                 }
                 Command::AskPacks(_)
@@ -347,6 +351,7 @@ impl Case {
         if let Some(reason) = self.text.get("cancel_between_attempts").and_then(Value::as_str) {
             return Event::Cancel {
                 reason: reason.to_owned(),
+                actor: "ada".to_owned(),
             };
         }
         *now_ms = run.wake_at_ms().expect("something wakes the run");

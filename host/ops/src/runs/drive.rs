@@ -209,13 +209,16 @@ impl Driver {
                         escalation_id,
                         decision,
                         reason,
+                        actor: audit.actor.clone(),
                     };
                     Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
                 Message::Cancel { reason, audit, reply } => {
                     // The guest is stopped before anything else: a person waits for it.
                     self.call = None;
-                    Next::Happened((Event::Cancel { reason }, Body::default()), Some((audit, reply)))
+                    let actor = audit.actor.clone();
+                    let event = Event::Cancel { reason, actor };
+                    Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
             });
         }
@@ -278,9 +281,6 @@ impl Driver {
             body = packs::body(question, &asked, self.run.plan().packs(), said);
         }
         body.extend(about);
-        if let Some(audit) = &audit {
-            body.text("actor", &audit.actor);
-        }
         if held.is_some() {
             self.journal.tell(&mut body, self.run.result());
             self.held = Some((std::mem::take(&mut body), now_ms));

@@ -177,11 +177,13 @@ pub(super) fn body(event: &Event) -> Body {
             escalation_id,
             decision,
             reason,
+            actor,
         } => {
             let mut body = Body::of_kind("decided");
             body.text("escalation_id", escalation_id);
             body.model("decision", decision);
             body.text("reason", reason);
+            body.text("actor", actor);
             body
         }
         Event::PacksAnswered { question, .. } => {
@@ -191,9 +193,10 @@ pub(super) fn body(event: &Event) -> Body {
             body
         }
         Event::Tick => Body::of_kind("tick"),
-        Event::Cancel { reason } => {
+        Event::Cancel { reason, actor } => {
             let mut body = Body::of_kind("cancelled");
             body.text("reason", reason);
+            body.text("actor", actor);
             body
         }
     }
@@ -289,11 +292,13 @@ fn parse(value: &Value) -> Option<Entry> {
             escalation_id: text("escalation_id")?,
             decision: Approval::parse(&text("decision")?)?,
             reason: text("reason")?,
+            actor: text("actor").unwrap_or_default(),
         }),
         "packs_answered" => What::Happened(packs::parse(value)?),
         "tick" => What::Happened(Event::Tick),
         "cancelled" => What::Happened(Event::Cancel {
             reason: text("reason")?,
+            actor: text("actor").unwrap_or_default(),
         }),
         _ => return None,
     };
