@@ -10,7 +10,7 @@
 #[path = "support/api.rs"]
 mod support;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 use support::documents::sprite;
@@ -20,10 +20,15 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// A request whose whole head is the test's.
 fn raw(server: &Served, head: &str) -> Answer {
-    let mut stream = TcpStream::connect(&server.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut stream = connect(server);
     write!(stream, "{head}connection: close\r\n\r\n").unwrap();
     read_answer(&mut stream, "GET").unwrap()
+}
+
+fn connect(server: &Served) -> TcpStream {
+    let stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream
 }
 
 #[test]
@@ -184,4 +189,117 @@ fn a_web_page_cannot_use_a_server_that_has_no_keys() {
         key.trim()
     );
     raw(&server, &head).expect(200, "");
+}
+
+/// Bytes that need not be HTTP.
+fn bytes(server: &Served, request: &[u8]) -> Answer {
+    let mut stream = connect(server);
+    stream.write_all(request).unwrap();
+    read_answer(&mut stream, "GET").unwrap()
+}
+
+#[test]
+fn what_is_not_http_gets_the_shape_of_every_error() {
+    let (_folder, server) = Served::fresh();
+    let check = |request: &str, status: u16, code: &str| {
+        let answer = bytes(&server, request.as_bytes());
+        let id = answer.header("x-request-id").map(str::to_owned);
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/json"),
+            "{request:?}"
+        );
+        let problem = answer.expect(status, code);
+        let members: Vec<&String> = problem.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["code", "details", "message", "request_id"], "{problem}");
+        assert_eq!(problem["request_id"].as_str(), id.as_deref(), "{problem}");
+    };
+    for request in [
+        "\0\u{1}\u{2}\r\n\r\n",
+        "GET /v1/sprites\r\n\r\n",
+        "GET /v1/sprites HTTP/3.7\r\nhost: localhost\r\n\r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nnot a field\r\n\r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n",
+        "POST /v1/sprites HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n",
+        "POST /v1/sprites HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n",
+    ] {
+        check(request, 400, "MALFORMED_REQUEST");
+    }
+    let many = "x: y\r\n".repeat(300);
+    let request = format!("GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
+    check(&request, 431, "HEADERS_TOO_LARGE");
+    // What was asked before is answered before.
+    let mut stream = connect(&server);
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n\x01\x02\r\n\r\n")
+        .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.contains("\"status\":\"healthy\""), "{text}");
+    assert!(text.contains("\"code\":\"MALFORMED_REQUEST\""), "{text}");
+    let metrics = String::from_utf8(server.call("GET", "/metrics").body).unwrap();
+    let counted = "mizzen_http_requests_total{route=\"unknown\",method=\"other\",status=\"431\"} 1";
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[test]
+fn a_request_names_its_host_once() {
+    let (_folder, server) = Served::fresh();
+    for head in [
+        "GET /v1/sprites HTTP/1.1\r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n",
+        "GET /v1/sprites HTTP/1.0\r\nhost: localhost\r\nhost: localhost\r\n",
+        "GET http://localhost/v1/sprites HTTP/1.1\r\n",
+    ] {
+        raw(&server, head).expect(400, "MALFORMED_REQUEST");
+    }
+    raw(&server, "GET /v1/sprites HTTP/1.0\r\n").expect(200, "");
+    raw(
+        &server,
+        "GET http://localhost/v1/sprites HTTP/1.1\r\nhost: localhost\r\n",
+    )
+    .expect(200, "");
+    raw(
+        &server,
+        "GET http://evil.example/v1/sprites HTTP/1.1\r\nhost: localhost\r\n",
+    )
+    .expect(403, "FORBIDDEN");
+}
+
+#[test]
+fn a_cursor_that_no_page_gave_does_not_begin_the_list_again() {
+    let (_folder, server) = Served::fresh();
+    server
+        .call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"))
+        .expect(201, "");
+    for list in ["sprites", "councils", "executions"] {
+        let path = format!("/v1/{list}?cursor={}", "f".repeat(32));
+        server.call("GET", &path).expect(400, "VALIDATION_ERROR");
+    }
+    let beyond = format!("/v1/sprites?cursor=7{}{}", "f".repeat(15), "0".repeat(16));
+    let page = server.call("GET", &beyond).expect(200, "");
+    assert_eq!(page["sprites"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn an_entity_tag_is_compared_as_it_was_given() {
+    let (_folder, server) = Served::fresh();
+    let made = server.call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"));
+    let tag = made.header("etag").unwrap().to_owned();
+    let path = format!("/v1/sprites/{}", made.expect(201, "")["id"].as_str().unwrap());
+    let number = tag.trim_matches('"');
+    for other in [
+        format!("\"+{number}\""),
+        format!("\"0{number}\""),
+        format!("W/{tag}"),
+        number.to_owned(),
+        String::new(),
+    ] {
+        server
+            .send("DELETE", &path, &[("if-match", &other)], b"")
+            .expect(412, "PRECONDITION_FAILED");
+    }
+    // Two fields are one list.
+    let fields = [("if-match", "\"77\""), ("if-match", tag.as_str())];
+    server.send("DELETE", &path, &fields, b"").expect(204, "");
 }

@@ -133,19 +133,23 @@ impl Call {
 
     /// What `If-Match` asks for.
     pub fn if_match(&self) -> IfMatch {
-        let Some(value) = self.headers.get(header::IF_MATCH) else {
+        if !self.headers.contains_key(header::IF_MATCH) {
             return IfMatch::Any;
+        }
+        // Several fields are one list.
+        let tags = || {
+            let fields = self.headers.get_all(header::IF_MATCH).iter();
+            fields.flat_map(|value| value.to_str().unwrap_or_default().split(',').map(str::trim))
         };
-        let text = value.to_str().unwrap_or_default().trim();
-        if text == "*" {
+        if tags().any(|tag| tag == "*") {
             return IfMatch::Any;
         }
         // A tag that we did not write cannot match: that is 412, not a mistake in the request. Weak tags never match.
-        let revisions = text
-            .split(',')
-            .filter_map(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"')?.parse().ok())
-            .collect();
-        IfMatch::Revisions(revisions)
+        let revision = |tag: &str| {
+            let revision = tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok()?;
+            (etag(revision) == tag).then_some(revision)
+        };
+        IfMatch::Revisions(tags().filter_map(revision).collect())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::route::{Access, Place, Route};
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
 use mizzen_ops::{Caller, Family, Span, SpanContext, SpanKind};
@@ -193,6 +193,12 @@ async fn serve(
 }
 
 fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
+    // RFC 9112, 3.2: who reads the first of two and who reads the last would disagree about whom the request is for.
+    let hosts = parts.headers.get_all(header::HOST).iter().count();
+    if hosts > 1 || hosts == 0 && parts.version == Version::HTTP_11 {
+        let message = format!("a request has one Host field, this one has {hosts}");
+        return Err(Problem::new(Code::MalformedRequest, message));
+    }
     let target = parts
         .uri
         .path_and_query()

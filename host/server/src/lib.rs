@@ -26,6 +26,7 @@ mod rate;
 mod route;
 pub mod routes;
 mod tls;
+mod unparsed;
 
 pub use app::App;
 pub use call::{Call, Reply};

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::dispatch::{self, Peer};
 use crate::route::Route;
 use crate::tls::{self, TlsError};
+use crate::unparsed::Enveloped;
 use axum::Router;
 use axum::extract::Request;
 use hyper::body::Incoming;
@@ -52,6 +53,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
+    app: Arc<App>,
     config: Config,
     tls: Option<TlsAcceptor>,
 }
@@ -90,7 +92,8 @@ impl Server {
         Ok(Self {
             listener,
             address,
-            router: dispatch::router(app, routes),
+            router: dispatch::router(Arc::clone(&app), routes),
+            app,
             config,
             tls,
         })
@@ -135,6 +138,7 @@ impl Server {
             };
             let connection = Connection {
                 router: self.router.clone(),
+                app: Arc::clone(&self.app),
                 peer,
                 builder: Arc::clone(&builder),
                 watcher: graceful.watcher(),
@@ -162,7 +166,7 @@ fn connection_builder(config: &Config) -> Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(config.receive)
-        // Wider than the configured limits, which answer with the envelope; what is beyond these gets hyper's bare 431.
+        // Wider than the configured limits, so that they can say by how much; what is beyond these is hyper's to refuse.
         .max_headers(config.header_fields.saturating_mul(4).max(100))
         .max_buf_size(config.header_bytes.saturating_mul(4).max(64 << 10));
     builder
@@ -178,6 +182,7 @@ fn connection_builder(config: &Config) -> Builder<TokioExecutor> {
 
 struct Connection {
     router: Router,
+    app: Arc<App>,
     peer: SocketAddr,
     builder: Arc<Builder<TokioExecutor>>,
     watcher: Watcher,
@@ -203,6 +208,7 @@ impl Connection {
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let Self {
             router,
+            app,
             peer,
             builder,
             watcher,
@@ -214,7 +220,7 @@ impl Connection {
             router.clone().oneshot(request)
         });
         let connection = builder
-            .serve_connection(TokioIo::new(stream), service)
+            .serve_connection(TokioIo::new(Enveloped::new(stream, app)), service)
             .into_owned();
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");

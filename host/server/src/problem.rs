@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 /// A stable code that programs match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
+    /// The request is not HTTP.
+    MalformedRequest,
     /// The body is not JSON or not YAML.
     MalformedBody,
     /// A document or a parameter has mistakes.
@@ -99,9 +101,11 @@ impl Code {
     /// Its status.
     pub fn status(self) -> StatusCode {
         match self {
-            Code::MalformedBody | Code::ValidationError | Code::InvalidGateAgent | Code::PackUnmountable => {
-                StatusCode::BAD_REQUEST
-            }
+            Code::MalformedRequest
+            | Code::MalformedBody
+            | Code::ValidationError
+            | Code::InvalidGateAgent
+            | Code::PackUnmountable => StatusCode::BAD_REQUEST,
             Code::Unauthenticated => StatusCode::UNAUTHORIZED,
             Code::Forbidden => StatusCode::FORBIDDEN,
             Code::NotFound
@@ -144,6 +148,7 @@ impl Code {
     /// What it means, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
+            Code::MalformedRequest => "The request is not HTTP.",
             Code::MalformedBody => "The body is not JSON or not YAML.",
             Code::ValidationError => "A document or a parameter has mistakes.",
             Code::InvalidGateAgent => "The gate agents are not exactly one of the council's sprites.",
@@ -193,6 +198,7 @@ impl Code {
     /// Its text in the envelope.
     pub fn as_str(self) -> &'static str {
         match self {
+            Code::MalformedRequest => "MALFORMED_REQUEST",
             Code::MalformedBody => "MALFORMED_BODY",
             Code::ValidationError => "VALIDATION_ERROR",
             Code::InvalidGateAgent => "INVALID_GATE_AGENT",

@@ -121,6 +121,7 @@ impl Route {
     pub fn codes(&self) -> Vec<Code> {
         let mut codes = self.errors.clone();
         codes.extend([
+            Code::MalformedRequest,
             Code::UriTooLong,
             Code::HeadersTooLarge,
             Code::InternalError,

@@ -7,7 +7,7 @@ use crate::event_stream;
 use crate::openapi::component;
 use crate::problem::{Code, Problem, vetoed};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, RunFilter, Wait};
@@ -289,12 +289,21 @@ pub fn routes() -> Vec<Route> {
 }
 
 fn wait(call: &Call) -> Wait {
-    let asked = call.headers.get_all("prefer").iter().any(|value| {
-        let text = value.to_str().unwrap_or_default();
-        text.split(',')
-            .any(|part| part.trim().eq_ignore_ascii_case("respond-async"))
-    });
-    if asked { Wait::ForStart } else { Wait::ForEnd }
+    if prefers_async(&call.headers) {
+        Wait::ForStart
+    } else {
+        Wait::ForEnd
+    }
+}
+
+/// RFC 7240: preferences are separated by commas, and each may have parameters.
+fn prefers_async(headers: &HeaderMap) -> bool {
+    let fields = headers.get_all("prefer").iter();
+    let mut preferences = fields.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+    preferences.any(|preference| {
+        let name = preference.split(';').next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case("respond-async")
+    })
 }
 
 fn text(result: &ChainExecutionResult) -> String {
@@ -375,7 +384,13 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
         None => Ok(None),
         Some(text) => mizzen_model::id::CouncilId::parse(text)
             .map(|id| Some(id.uuid()))
-            .map_err(|error| invalid_parameter(name, text, &error.to_string())),
+            .map_err(|_| {
+                invalid_parameter(
+                    name,
+                    text,
+                    "a lowercase UUID such as 3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
+                )
+            }),
     };
     let offset = call.number("offset", (0, OFFSET_MAX), 0)?;
     // A cursor says where the page begins; an offset beside it has nothing to add.
@@ -485,4 +500,26 @@ async fn events(call: Call) -> Result<Reply, Problem> {
         id,
         after,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preference_is_found_among_others_and_with_parameters() {
+        let check = |fields: &[&'static str], expected: bool| {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append("prefer", axum::http::HeaderValue::from_static(field));
+            }
+            assert_eq!(prefers_async(&headers), expected, "{fields:?}");
+        };
+        check(&["respond-async"], true);
+        check(&["Respond-Async; foo=1, wait=10"], true);
+        check(&["wait=10", "return=minimal , respond-async"], true);
+        check(&["wait=10"], false);
+        check(&["no-respond-async"], false);
+        check(&[], false);
+    }
 }
