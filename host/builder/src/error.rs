@@ -83,6 +83,12 @@ pub enum BuildError {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// There is no such folder.
+    #[error("there is no folder {}: name a plugin's folder, or make one with `mizzen plugin new NAME`", path.display())]
+    NoFolder {
+        /// Where.
+        path: PathBuf,
+    },
     /// A folder cannot be made or moved.
     #[error("{act} {}: {source}", path.display())]
     Folder {

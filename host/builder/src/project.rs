@@ -26,10 +26,15 @@ impl Project {
     /// # Errors
     /// When a file is missing or refused, or the two files disagree.
     pub fn open(folder: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Self, BuildError> {
-        let folder = folder.canonicalize().map_err(|source| BuildError::Folder {
-            act: "cannot open",
-            path: folder.to_owned(),
-            source,
+        let folder = folder.canonicalize().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => BuildError::NoFolder {
+                path: folder.to_owned(),
+            },
+            _ => BuildError::Folder {
+                act: "cannot open",
+                path: folder.to_owned(),
+                source,
+            },
         })?;
         for missing in [PLUGIN_TOML, CARGO_TOML] {
             if !folder.join(missing).is_file() {

@@ -141,7 +141,7 @@ fn a_folder_that_is_no_plugin_is_refused_before_cargo_runs() {
     ));
     assert!(matches!(
         build(&root.path().join("nowhere"), &mut Vec::new()),
-        Err(BuildError::Folder { .. })
+        Err(BuildError::NoFolder { .. })
     ));
 
     let folder = project(root.path(), "versions");

@@ -1,9 +1,9 @@
 //! Where this user's keys are, and where the host's configuration is.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use mizzen_catalog::Terms;
 use mizzen_catalog::change::Installation;
-use mizzen_catalog::config::PluginConfig;
+use mizzen_catalog::config::{ConfigError, PluginConfig};
 use mizzen_catalog::grants::GrantPolicy;
 use mizzen_catalog::key::{DEV_KEY, KeyId, KeyName, KeyStore, KeyStoreError};
 use mizzen_catalog::trust::{Policy, TrustMode, TrustStore, TrustedKey, UnixTime};
@@ -138,6 +138,12 @@ impl ConfigFile {
 }
 
 fn load_config(path: &Path) -> Result<PluginConfig> {
-    PluginConfig::load(path, OTHER_SECTIONS)
-        .context("the host's configuration is not usable; name another with --config FILE")
+    PluginConfig::load(path, OTHER_SECTIONS).map_err(|error| match error {
+        ConfigError::File(file) if file.is_missing() => anyhow!(
+            "there is no {}: a host's plugins are named there; name another file with --config, or make one with these two lines:\n\n  \
+             [plugins]\n  folders = [\"plugins\"]\n",
+            path.display()
+        ),
+        other => anyhow!(other).context("the host's configuration is not usable; name another with --config FILE"),
+    })
 }

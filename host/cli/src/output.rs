@@ -35,9 +35,20 @@ impl From<bool> for Audience {
 /// Prints an error with its causes on stderr, one line each.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("error: {error}");
-    for cause in error.chain().skip(1) {
+    for cause in causes(error) {
         eprintln!("  because: {cause}");
     }
+}
+
+/// What is behind an error, each thing once: many errors say their cause themselves.
+fn causes(error: &anyhow::Error) -> Vec<String> {
+    let mut said = vec![error.to_string()];
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.iter().any(|line| line.contains(&cause)) {
+            said.push(cause);
+        }
+    }
+    said.split_off(1)
 }
 
 /// Prints one JSON document on stdout, for `--json`.
@@ -78,4 +89,29 @@ pub(crate) fn end_quietly_when_nobody_reads() {
 pub(crate) fn nobody_reads(error: &anyhow::Error) -> bool {
     let broken = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().count() == 1 && error.downcast_ref().is_some_and(broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn a_cause_that_was_said_is_not_said_again() {
+        let check = |error: anyhow::Error, expected: &[&str]| assert_eq!(causes(&error), expected, "{error}");
+        check(
+            anyhow!("no such file").context("cannot open a: no such file"),
+            &[],
+        );
+        check(
+            anyhow!("no such file").context("cannot open a"),
+            &["no such file"],
+        );
+        check(
+            anyhow!("denied")
+                .context("cannot write b")
+                .context("the demo failed"),
+            &["cannot write b", "denied"],
+        );
+    }
 }

@@ -165,21 +165,47 @@ impl Settings {
             None if usual.is_file() => usual,
             None => return Ok(Self::default()),
         };
-        let length = std::fs::metadata(path)
-            .with_context(|| format!("{} cannot be read", path.display()))?
-            .len();
-        if length > MAX_BYTES {
-            bail!(
-                "{} has {length} bytes; a configuration has at most {MAX_BYTES}",
-                path.display()
-            );
-        }
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = mizzen_catalog::files::read_text(path, MAX_BYTES)?;
         let mut settings: Self =
             toml::from_str(&text).with_context(|| format!("{} is not a configuration", path.display()))?;
+        settings
+            .check()
+            .with_context(|| format!("{} is not a configuration", path.display()))?;
         settings.base = path.parent().map(Path::to_path_buf).unwrap_or_default();
         Ok(settings)
+    }
+
+    /// A number with which nothing could be served, or that nothing could hold, is a mistake and not a wish.
+    fn check(&self) -> Result<()> {
+        let server = &self.server;
+        let wide = |value: Option<usize>| value.map(|value| u64::try_from(value).unwrap_or(u64::MAX));
+        for (name, value, least, most) in [
+            (
+                "server.rate_per_second",
+                server.rate_per_second.map(u64::from),
+                1,
+                1_000_000,
+            ),
+            (
+                "server.rate_burst",
+                server.rate_burst.map(u64::from),
+                1,
+                1_000_000,
+            ),
+            ("server.connections", wide(server.connections), 1, 1_000_000),
+            ("server.header_bytes", wide(server.header_bytes), 1_024, 16 << 20),
+            ("server.header_fields", wide(server.header_fields), 8, 10_000),
+            ("server.receive_seconds", server.receive_seconds, 1, 86_400),
+            ("server.grace_seconds", server.grace_seconds, 0, 86_400),
+            ("store.readers", wide(self.store.readers), 1, 64),
+            ("store.max_bytes", self.store.max_bytes, 1 << 20, i64::MAX as u64),
+        ] {
+            if let Some(value) = value {
+                let fits = (least..=most).contains(&value);
+                ensure!(fits, "{name} is {value}; write {least} to {most}");
+            }
+        }
+        Ok(())
     }
 
     /// The host's profile.

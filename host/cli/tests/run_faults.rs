@@ -14,10 +14,10 @@ mod support;
 
 use serde_json::{Value, json};
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
-use support::council::{serve, serve_with};
+use support::council::{offline, serve, serve_with};
 use support::http::{Served, mizzen, read_answer};
 use support::puppet::{Puppet, ended, shown, until};
 
@@ -240,4 +240,40 @@ fn an_open_run_that_nobody_can_drive_is_found_by_the_doctor_and_counted() {
     server
         .call("GET", &format!("/v1/executions/{damaged}"))
         .expect(503, "UNAVAILABLE");
+}
+
+#[test]
+fn a_server_that_cannot_listen_leaves_open_runs_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = serve(&data);
+    let puppet = Puppet::plain(&server);
+    let id = puppet.start(&server, "pay", json!({"order": "rent", "act": "spin"}));
+    until("it was called", || {
+        let calls = puppet
+            .execute(&server, "calls", json!({"order": "rent"}))
+            .expect(200, "");
+        (calls["steps"][0]["output"]["calls"] == 1).then_some(())
+    });
+    server.kill();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = offline(folder.path())
+        .args(["serve", "--data", "data", "--listen"])
+        .arg(taken.local_addr().unwrap().to_string())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("cannot be listened on") && said.contains("--listen"),
+        "{said}"
+    );
+    // Had it taken the run up, the payment would be in doubt by now, by its own fault.
+    let output = mizzen()
+        .args(["doctor", "--json", "--data"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["open"][0]["execution_id"], json!(id), "{report}");
 }

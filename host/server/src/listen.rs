@@ -27,7 +27,9 @@ use tower::ServiceExt;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address cannot be bound.
-    #[error("{address} cannot be listened on: {source}")]
+    #[error(
+        "{address} cannot be listened on: {source}; choose another address with --listen (port 0 picks a free port)"
+    )]
     Bind {
         /// The address.
         address: SocketAddr,

@@ -12,7 +12,7 @@ pub enum FolderInUse {
     )]
     Locked(PathBuf),
     /// The folder or its lock file cannot be made.
-    #[error("the data folder {path} cannot be used: {source}")]
+    #[error("the data folder {path} cannot be used: {source}; choose one that you may write to, with --data")]
     Unusable {
         /// The folder.
         path: PathBuf,

@@ -5,7 +5,7 @@ use crate::stats::Stats;
 use crate::store::Store;
 use crate::writer::Writer;
 use crate::{folder, migrations};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +65,16 @@ pub enum OpenError {
     /// A SQLite file that something else made.
     #[error("the file is a SQLite database, but not one of mizzen's; choose another data folder")]
     NotOurs,
+    /// The file is no database, or no longer one.
+    #[error(
+        "{path} is damaged, or not a database ({detail}); put a backup made with `mizzen db backup` in its place, or choose another data folder"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
     /// The file does not exist, and the caller asked not to make one.
     #[error(
         "there is no database at {0}; start `mizzen serve` on this folder first, or name another one with --data"
@@ -94,17 +104,34 @@ impl Store {
             source,
         })?;
         let path = data.join(FILE);
-        let mut connection = Connection::open(&path)?;
+        Self::open_file(&path, options).map_err(|error| match error {
+            OpenError::Sql(error)
+                if matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+                ) =>
+            {
+                OpenError::Damaged {
+                    path,
+                    detail: error.to_string(),
+                }
+            }
+            other => other,
+        })
+    }
+
+    fn open_file(path: &Path, options: &Options) -> Result<Self, OpenError> {
+        let mut connection = Connection::open(path)?;
         prepare_writer(&connection)?;
         migrations::apply(&mut connection, options.now)?;
         if let Some(bytes) = options.max_bytes {
             limit_size(&connection, bytes)?;
         }
         let stats = Arc::new(Stats::default());
-        let readers = Readers::open(&path, options.readers.max(1))?;
+        let readers = Readers::open(path, options.readers.max(1))?;
         let writer =
-            Writer::start(connection, path.clone(), Arc::clone(&stats)).map_err(OpenError::Thread)?;
-        Ok(Store::new(path, writer, readers, stats))
+            Writer::start(connection, path.to_owned(), Arc::clone(&stats)).map_err(OpenError::Thread)?;
+        Ok(Store::new(path.to_owned(), writer, readers, stats))
     }
 
     /// As [`Store::open`], but refuses when there is no database yet.

@@ -22,10 +22,11 @@ use workshop::Workshop;
   cargo run --release -- demo
   cargo run --release -- demo --serve
 
-Run it in a checkout of the repository. It builds and signs the first-party plugins with a development key, loads them
-through every check, runs the chains of examples/review-council (completed, vetoed before and after, timed out, escalated
-and approved; and one with four governance packs), shows their history, verifies their journals, and shows what is refused. --serve then serves the same host
-over HTTP until Ctrl-C.")]
+Run it in a checkout of the repository. It builds and signs the first-party plugins with a
+development key, loads them through every check, runs the chains of examples/review-council
+(completed, vetoed before and after, timed out, escalated and approved; and one with four
+governance packs), shows their history, verifies their journals, and shows what is refused.
+--serve then serves the same host over HTTP until Ctrl-C.")]
 pub(crate) struct Demo {
     /// Where the demo keeps its key, packages and database [default: .mizzen/demo in the checkout]
     #[arg(long, value_name = "DIR")]

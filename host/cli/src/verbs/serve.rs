@@ -36,7 +36,8 @@ Examples:
   mizzen serve --listen 127.0.0.1:0 --data ./data
   mizzen key api new --grant admin && mizzen serve --listen 0.0.0.0:7437
 
-The first line on stdout is `listening on http://ADDR:PORT`. SIGTERM lets requests in flight finish.")]
+The first line on stdout is `listening on http://ADDR:PORT`. SIGTERM lets requests in flight
+finish.")]
 pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:7437]
     #[arg(long, value_name = "ADDR")]
@@ -108,6 +109,8 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     plugins.start(&host, &store).await?;
     tokio::spawn(watch(plugins, Arc::clone(&host)));
     host.sign_with(HostKey::new(host_key(data.folder())?));
+    // Before runs go on: a server that cannot listen ends at once, and must not leave calls that it began in doubt.
+    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     // Before anybody is answered: every open run is driven again.
     let recovered = host.resume_runs().await?;
     if recovered.resumed > 0 || !recovered.stuck.is_empty() {
@@ -120,7 +123,6 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     tokio::spawn(tend_runs(Arc::clone(&host)));
     let outgoing = Arc::new(Outgoing::system(OutgoingLimits::default()));
     tokio::spawn(Arc::clone(&host).deliver_hooks(outgoing));
-    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
     let mut stdout = std::io::stdout();

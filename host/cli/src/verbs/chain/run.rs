@@ -36,13 +36,14 @@ Examples:
   mizzen chain run council.yaml --chain deliver --input @input.json --json
   mizzen chain run --council engineering --chain deliver --data .mizzen
 
-FILE holds a council as POST /v1/councils takes it, with two liberties: `sprites` lists sprites themselves, or the files
-they are in, and sprites are named by their names where a request has ids. It runs on a host of its own that is gone
-afterwards, with the plugins of the mizzen.toml here or beside FILE; with --data it is taken over by the host of that
-folder, and stays. No server may run on the folder; a server runs chains with POST /v1/chains/execute.
+FILE holds a council as POST /v1/councils takes it, with two liberties: `sprites` lists sprites
+themselves, or the files they are in, and sprites are named by their names where a request has
+ids. It runs on a host of its own that is gone afterwards, with the plugins of the mizzen.toml
+here or beside FILE; with --data it is taken over by the host of that folder, and stays. No server
+may run on the folder; a server runs chains with POST /v1/chains/execute.
 
-On a terminal a table is redrawn and a run that escalates asks you; otherwise there is a line for everything that is
-decided or done. Ctrl-C cancels the run; a second one does not wait for it.
+On a terminal a table is redrawn and a run that escalates asks you; otherwise there is a line for
+everything that is decided or done. Ctrl-C cancels the run; a second one does not wait for it.
 
 Exit codes:
   0    completed

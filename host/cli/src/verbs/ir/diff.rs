@@ -13,8 +13,9 @@ use std::process::ExitCode;
 Example:
   mizzen ir diff old.yaml new.json
 
-Nodes, rules, tools, skills, stores and packs are matched by their id or name, so an insertion moves nothing.
-Exit code: 0 the documents mean the same, 1 they differ or one is invalid, 2 wrong usage or unreadable file.")]
+Nodes, rules, tools, skills, stores and packs are matched by their id or name, so an insertion
+moves nothing. Exit code: 0 the documents mean the same, 1 they differ or one is invalid, 2 wrong
+usage or unreadable file.")]
 pub(super) struct Diff {
     /// The document before; `-` is standard input
     #[arg(value_name = "A")]

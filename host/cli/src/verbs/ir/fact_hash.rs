@@ -11,8 +11,8 @@ use std::process::ExitCode;
 /// Prints the content hash of a fact: BLAKE2b of its canonical JSON, 32 hex digits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --jsonl, reads lines {\"text\": …} from standard input and writes lines {\"hash\": …}, in order;
-a text that is not JSON gets {\"hash\": null, \"error\": …}.
+With --jsonl, reads lines {\"text\": …} from standard input and writes lines {\"hash\": …}, in
+order; a text that is not JSON gets {\"hash\": null, \"error\": …}.
 
 Example:
   echo '{\"k\": \"v\"}' | mizzen ir fact-hash -

@@ -15,8 +15,9 @@ Example:
   mizzen ir mounts graph.yaml --config mizzen.toml
   mizzen ir mounts graph.yaml --json
 
-The plugins of the configuration are loaded through every stage, so a pack that is not trusted is not there.
-Exit code: 0 every mount can be mounted, 1 one cannot (or the document or the plugin set is not valid), 2 wrong usage.")]
+The plugins of the configuration are loaded through every stage, so a pack that is not trusted is
+not there. Exit code: 0 every mount can be mounted, 1 one cannot (or the document or the plugin
+set is not valid), 2 wrong usage.")]
 pub(super) struct Mounts {
     /// A document in JSON or YAML; `-` is standard input
     #[arg(value_name = "FILE")]

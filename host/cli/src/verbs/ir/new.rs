@@ -13,7 +13,8 @@ Example:
   mizzen ir new graph:triage > graph.yaml
   mizzen ir new graph:triage --output graph.json
 
-The syntax follows the extension of --output; without it, YAML. An existing file is never overwritten.")]
+The syntax follows the extension of --output; without it, YAML. An existing file is never
+overwritten.")]
 pub(super) struct New {
     /// The document's id
     #[arg(value_name = "ID", default_value = "graph:new")]

@@ -17,9 +17,10 @@ use std::process::ExitCode;
   mizzen pack build
   mizzen pack build night --key release
 
-A folder with pack.toml and rules.clp needs no compiler: the rules go into the rule engine that ships in this binary, which reads
-them once, here, and is kept as it is then. A folder with Cargo.toml and plugin.toml is built like any plugin.
-Without --key it signs with the development key, which it makes on first use.")]
+A folder with pack.toml and rules.clp needs no compiler: the rules go into the rule engine that
+ships in this binary, which reads them once, here, and is kept as it is then. A folder with
+Cargo.toml and plugin.toml is built like any plugin. Without --key it signs with the development
+key, which it makes on first use.")]
 pub(crate) struct Build {
     /// The pack's folder
     #[arg(default_value = ".", value_name = "DIR")]

@@ -14,8 +14,8 @@ use std::process::ExitCode;
   mizzen pack check
   mizzen pack check night --json
 
-Reads pack.toml, rules.clp and cases/*.json and builds nothing. For a package: `mizzen plugin check FILE`.
-Exits 0 when the pack can be built and 1 when it cannot.")]
+Reads pack.toml, rules.clp and cases/*.json and builds nothing. For a package: `mizzen plugin
+check FILE`. Exits 0 when the pack can be built and 1 when it cannot.")]
 pub(crate) struct Check {
     /// The pack's folder
     #[arg(default_value = ".", value_name = "DIR")]

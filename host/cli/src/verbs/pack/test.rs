@@ -18,9 +18,9 @@ use std::time::Instant;
   mizzen pack test plugins/budgets
   mizzen pack test dist/night-0.1.0.wasm --cases . --json
 
-A case is {\"name\": …, \"facts\": […], \"decisions\": […]}; a file holds one or a list. Of every decision, what the case
-names must be as it says. \"settings\" are the operator's, \"budget\" the match operations, and \"fails\" a text that the reason
-must hold why there is no verdict.")]
+A case is {\"name\": …, \"facts\": […], \"decisions\": […]}; a file holds one or a list. Of every
+decision, what the case names must be as it says. \"settings\" are the operator's, \"budget\" the
+match operations, and \"fails\" a text that the reason must hold why there is no verdict.")]
 pub(crate) struct Test {
     /// A pack's folder, which is built first, or a package
     #[arg(default_value = ".")]

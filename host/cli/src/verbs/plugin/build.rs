@@ -14,8 +14,9 @@ use std::process::ExitCode;
   mizzen plugin build
   mizzen plugin build hello --key release
 
-Installs the target wasm32-wasip2 when it is missing, builds, embeds plugin.toml, signs, and writes dist/NAME-VERSION.wasm.
-Without --key it signs with the development key, which it makes on first use.")]
+Installs the target wasm32-wasip2 when it is missing, builds, embeds plugin.toml, signs, and
+writes dist/NAME-VERSION.wasm. Without --key it signs with the development key, which it makes on
+first use.")]
 pub(crate) struct Build {
     /// The plugin's folder
     #[arg(default_value = ".", value_name = "DIR")]

@@ -14,8 +14,8 @@ use std::process::ExitCode;
   mizzen plugins install text-1.0.0.wasm
   mizzen plugins install text-1.0.0.wasm --approve     (grants what it declares)
 
-The whole set is checked with the new plugin in it before any file is touched. A plugin that asks for permissions
-which are not granted yet is shown and not installed, unless you approve.")]
+The whole set is checked with the new plugin in it before any file is touched. A plugin that asks
+for permissions which are not granted yet is shown and not installed, unless you approve.")]
 pub(crate) struct Install {
     /// The package
     file: PathBuf,

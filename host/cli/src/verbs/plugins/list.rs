@@ -11,7 +11,8 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugins list --json
 
-What is installed is listed whether it can be loaded or not; the exit code is 1 when the set has problems.")]
+What is installed is listed whether it can be loaded or not; the exit code is 1 when the set has
+problems.")]
 pub(crate) struct List {
     #[command(flatten)]
     config: ConfigFile,

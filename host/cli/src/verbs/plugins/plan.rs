@@ -13,7 +13,8 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugins plan --config mizzen.toml
 
-The same files, trust and grants always give the same hash; a host logs it at start and shows it under /health.")]
+The same files, trust and grants always give the same hash; a host logs it at start and shows it
+under /health.")]
 pub(crate) struct Plan {
     #[command(flatten)]
     config: ConfigFile,

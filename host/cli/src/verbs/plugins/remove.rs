@@ -17,7 +17,8 @@ use std::process::ExitCode;
   mizzen plugins remove text
   mizzen plugins remove text@1.0.0
 
-With the last version its grants go too, so that nobody else inherits them, unless you say --keep-grants.")]
+With the last version its grants go too, so that nobody else inherits them, unless you say
+--keep-grants.")]
 pub(crate) struct Remove {
     /// The plugin's name, with its version when several are installed
     plugin: String,

@@ -12,8 +12,8 @@ use std::process::ExitCode;
   mizzen plugins upgrade text-1.1.0.wasm
   mizzen plugins upgrade text-2.0.0.wasm --keep --approve   (both versions stay; grants what is new)
 
-It shows what the new version asks for compared to the installed one. One that asks for more waits for --approve,
-unless it was granted beforehand.")]
+It shows what the new version asks for compared to the installed one. One that asks for more waits
+for --approve, unless it was granted beforehand.")]
 pub(crate) struct Upgrade {
     /// The package of the newer version
     file: PathBuf,

@@ -19,12 +19,13 @@ Examples:
   mizzen run replay run.json --key ed25519:…
   mizzen run replay run.json --json
 
-The journal is given to the engine again: what tools, packs, the gate agent and people answered is taken from it, and
-everything that followed (rules, gates, what packs' verdicts came to, steps, the result) is decided anew. No tool is called
-and no plugin is needed. An execution that is still open is compared as far as it has come.
+The journal is given to the engine again: what tools, packs, the gate agent and people answered is
+taken from it, and everything that followed (rules, gates, what packs' verdicts came to, steps,
+the result) is decided anew. No tool is called and no plugin is needed. An execution that is still
+open is compared as far as it has come.
 
-`audit verify` tells whether an export is what the host signed; a replay tells whether it follows from its own journal.
-With --key both are checked.
+`audit verify` tells whether an export is what the host signed; a replay tells whether it follows
+from its own journal. With --key both are checked.
 
 Exit codes:
   0  every decision and the result came out as recorded

@@ -15,7 +15,8 @@ use std::process::ExitCode;
   mizzen trust revoke mzk_0123456789abcdef0123456789abcdef --reason \"the laptop was stolen\"
   mizzen trust revoke blake3:… --reason \"leaks its input\"
 
-A host does not start with what is revoked; one that watches its folders stops running it. Remove the plugin too.")]
+A host does not start with what is revoked; one that watches its folders stops running it. Remove
+the plugin too.")]
 pub(crate) struct Revoke {
     /// A key's id (`mzk_…`), or a package's digest (`blake3:…`)
     what: String,

@@ -13,7 +13,8 @@ Examples:
   mizzen key api new --grant admin
   mizzen key api new --name ci --grant runs:start --grant runs:read --days 90
 
-From the first key on, every request needs one: Authorization: Bearer KEY. A running server honours it at once.")]
+From the first key on, every request needs one: Authorization: Bearer KEY. A running server
+honours it at once.")]
 pub(crate) struct New {
     /// What the key may do; repeat it for more (sprites:read, sprites:write, councils:read, councils:write, runs:start,
     /// runs:read, runs:cancel, runs:respond, plugins:read, plugins:write, metrics:read, admin)

@@ -1,0 +1,131 @@
+//! A new user's slips, and what they are told: what is wrong, once, and what to do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+use std::path::Path;
+use std::process::Command;
+
+fn mizzen(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mizzen"));
+    command
+        .current_dir(folder)
+        .env("MIZZEN_LOG", "warn")
+        .env("MIZZEN_HOME", folder.join("home"))
+        .env_remove("MIZZEN_DATA");
+    command
+}
+
+/// Runs a command that must be refused, and says what it said.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let output = mizzen(folder).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+    let lines: Vec<&str> = said.lines().collect();
+    for (at, line) in lines.iter().enumerate() {
+        let cause = line.strip_prefix("  because: ").unwrap_or("");
+        let before = lines[..at].join("\n");
+        assert!(cause.is_empty() || !before.contains(cause), "said twice: {said}");
+    }
+    said
+}
+
+#[test]
+fn a_missing_configuration_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["plugins", "list"][..],
+        &["plugins", "plan"],
+        &["plugins", "install", "hello.wasm"],
+    ] {
+        let said = refused(folder.path(), arguments);
+        assert!(said.contains("there is no mizzen.toml"), "{said}");
+        // What it shows can be pasted.
+        let pasted: String = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .fold(String::new(), |text, line| text + line + "\n");
+        assert_eq!(pasted, "[plugins]\nfolders = [\"plugins\"]\n");
+    }
+    std::fs::write(
+        folder.path().join("mizzen.toml"),
+        "[plugins]\nfolders = [\"plugins\"]\n",
+    )
+    .unwrap();
+    std::fs::create_dir(folder.path().join("plugins")).unwrap();
+    let listed = mizzen(folder.path()).args(["plugins", "list"]).output().unwrap();
+    assert!(
+        listed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&listed.stderr)
+    );
+}
+
+#[test]
+fn a_number_with_which_nothing_could_be_served_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let most = u64::MAX / 2;
+    for (section, key, value) in [
+        ("server", "rate_per_second", 0),
+        ("server", "rate_burst", 0),
+        ("server", "connections", 0),
+        ("server", "connections", most),
+        ("server", "header_bytes", 0),
+        ("server", "header_fields", 0),
+        ("server", "receive_seconds", 0),
+        ("server", "receive_seconds", most),
+        ("server", "grace_seconds", most),
+        ("store", "readers", 0),
+        ("store", "readers", most),
+        ("store", "max_bytes", 0),
+    ] {
+        std::fs::write(
+            folder.path().join("mizzen.toml"),
+            format!("[{section}]\n{key} = {value}\n"),
+        )
+        .unwrap();
+        let said = refused(
+            folder.path(),
+            &["serve", "--listen", "127.0.0.1:0", "--data", "data"],
+        );
+        assert!(
+            said.contains(&format!("{section}.{key} is {value}; write ")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_or_file_that_cannot_be_used_is_named_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("file", "");
+    std::fs::create_dir(folder.path().join("damaged")).unwrap();
+    write("damaged/mizzen.db", &"this is not a database ".repeat(100));
+    let check = |arguments: &[&str], expected: &[&str]| {
+        let said = refused(folder.path(), arguments);
+        for part in expected {
+            assert!(said.contains(part), "{part:?} in {said}");
+        }
+    };
+    let serve = |data| ["serve", "--listen", "127.0.0.1:0", "--data", data];
+    check(&serve("file"), &["the data folder file", "--data"]);
+    check(&serve("damaged"), &["damaged/mizzen.db", "mizzen db backup"]);
+    check(
+        &["doctor", "--data", "damaged"],
+        &["damaged/mizzen.db", "mizzen db backup"],
+    );
+    check(
+        &["plugin", "build", "nowhere"],
+        &["no folder nowhere", "mizzen plugin new"],
+    );
+    check(&["serve", "--config", "nowhere.toml"], &["nowhere.toml"]);
+    check(
+        &["serve", "--config", "/dev/zero"],
+        &["/dev/zero is not a regular file"],
+    );
+}
