@@ -382,13 +382,31 @@ fn a_body_that_does_not_arrive_is_408_and_a_header_that_does_not_arrive_ends_the
     support::http::read_answer(&mut stream, "POST")
         .unwrap()
         .expect(408, "REQUEST_TIMEOUT");
-    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
-    stream
-        .write_all(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n")
-        .unwrap();
-    let mut rest = Vec::new();
-    // Closed, in whatever way: it does not stay open.
-    let _ = stream.read_to_end(&mut rest);
+    // Nothing at all and half of HTTP/2's first line too: whoever says nothing must not hold a place.
+    for begun in [
+        &b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n"[..],
+        b"",
+        b"PRI * HTTP",
+    ] {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        stream
+            .set_read_timeout(Some(std::time::Duration::from_secs(60)))
+            .unwrap();
+        stream.write_all(begun).unwrap();
+        let mut rest = Vec::new();
+        // Closed, in whatever way: it does not stay open.
+        let open = stream.read_to_end(&mut rest).is_err_and(|error| {
+            matches!(
+                error.kind(),
+                std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+            )
+        });
+        assert!(
+            !open,
+            "{:?} still holds its place",
+            String::from_utf8_lossy(begun)
+        );
+    }
 }
 
 #[test]
@@ -416,4 +434,21 @@ fn connections_beyond_the_limit_wait_for_a_place() {
     drop(first);
     second.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     second.read_exact(&mut byte).unwrap();
+}
+
+#[test]
+fn a_client_that_asks_and_does_not_read_loses_its_place() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("narrow.toml");
+    std::fs::write(&config, "[server]\nconnections = 1\nreceive_seconds = 1\n").unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start_with(&data, &["--config", config.to_str().unwrap()], |command| command);
+    let mut deaf = std::net::TcpStream::connect(&server.address).unwrap();
+    // Far more answer than the two sockets hold.
+    let request = "GET /openapi.json HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+    deaf.write_all(request.repeat(300).as_bytes()).unwrap();
+    // Waits up to a minute for the only place.
+    server.call("GET", "/health").expect(200, "");
+    drop(deaf);
 }

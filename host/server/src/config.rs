@@ -18,7 +18,7 @@ pub struct Config {
     pub header_fields: usize,
     /// Characters of a request's target.
     pub target_chars: usize,
-    /// How long a client may take to send a header, and then a body.
+    /// How long a client may take to send a header, and then a body; and to take some of an answer.
     pub receive: Duration,
     /// How long requests in flight may take after the signal to stop.
     pub grace: Duration,

@@ -21,6 +21,7 @@ mod event_stream;
 mod listen;
 mod metrics;
 pub mod openapi;
+mod pace;
 mod problem;
 mod rate;
 mod route;

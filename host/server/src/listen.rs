@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::config::Config;
 use crate::dispatch::{self, Peer};
+use crate::pace::Paced;
 use crate::route::Route;
 use crate::tls::{self, TlsError};
 use crate::unparsed::Enveloped;
@@ -144,7 +145,7 @@ impl Server {
                 peer,
                 builder: Arc::clone(&builder),
                 watcher: graceful.watcher(),
-                handshake: self.config.receive,
+                receive: self.config.receive,
             };
             let tls = self.tls.clone();
             tokio::spawn(async move {
@@ -188,7 +189,7 @@ struct Connection {
     peer: SocketAddr,
     builder: Arc<Builder<TokioExecutor>>,
     watcher: Watcher,
-    handshake: Duration,
+    receive: Duration,
 }
 
 impl Connection {
@@ -199,7 +200,7 @@ impl Connection {
         }
         match tls {
             None => self.serve(stream).await,
-            Some(tls) => match tokio::time::timeout(self.handshake, tls.accept(stream)).await {
+            Some(tls) => match tokio::time::timeout(self.receive, tls.accept(stream)).await {
                 Ok(Ok(stream)) => self.serve(stream).await,
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -214,15 +215,16 @@ impl Connection {
             peer,
             builder,
             watcher,
-            ..
+            receive,
         } = self;
+        let stream = Enveloped::new(Paced::new(stream, receive), app);
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request: Request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(Peer(peer));
             router.clone().oneshot(request)
         });
         let connection = builder
-            .serve_connection(TokioIo::new(Enveloped::new(stream, app)), service)
+            .serve_connection(TokioIo::new(stream), service)
             .into_owned();
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
