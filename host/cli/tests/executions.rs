@@ -452,7 +452,7 @@ fn an_export_verifies_offline_and_every_change_is_found() {
         change(&mut bad);
         bad.to_string()
     };
-    let cases: [(&str, Change, &str); 5] = [
+    let cases: [(&str, Change, &str); 10] = [
         (
             "edited",
             |bad| {
@@ -485,7 +485,33 @@ fn an_export_verifies_offline_and_every_change_is_found() {
             |bad| bad["result"] = json!(bad["result"].as_str().unwrap().replace("completed", "failed")),
             "result",
         ),
+        (
+            "another gate in the council",
+            |bad| bad["definition"] = json!(bad["definition"].as_str().unwrap().replace("true", "false")),
+            "definition",
+        ),
+        ("no council", |bad| bad["definition"] = Value::Null, "definition"),
+        (
+            "another run's name",
+            |bad| bad["execution_id"] = json!("3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35"),
+            "execution_id",
+        ),
+        (
+            "another key's name",
+            |bad| bad["seal"]["key"] = json!(format!("ed25519:{}", "0".repeat(64))),
+            "key",
+        ),
+        (
+            "something added",
+            |bad| bad["entries"][0]["note"] = json!("approved by nobody"),
+            "note",
+        ),
     ];
+    // Another reader may take the first of two.
+    let twice = text.replacen('{', "{\"result\":\"forged\",", 1);
+    let (code, said) = verify(&twice, &key);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("twice"), "{said}");
     for (what, with, expected) in cases {
         let (code, said) = verify(&change(with), &key);
         assert_eq!(code, Some(1), "{what}");

@@ -7,11 +7,27 @@ use crate::host::Host;
 use mizzen_catalog::key::PublicKey;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
+use mizzen_model::json::{Limits, parse};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The version of the document.
 pub(super) const FORMAT: &str = "mizzen-audit/1";
+/// What it has.
+const PARTS: &[&str] = &[
+    "definition",
+    "entries",
+    "execution_id",
+    "format",
+    "result",
+    "seal",
+];
+/// As much as a file of an export may hold; journals are bounded by their chains.
+const LIMITS: Limits = Limits {
+    bytes: 1 << 30,
+    depth: 8,
+    values: 32_000_000,
+};
 /// Entries that are read at once.
 pub(super) const PIECE: usize = 1_000;
 
@@ -56,6 +72,12 @@ pub enum AuditError {
     /// The result is another than the sealed one.
     #[error("the result is not the sealed one: it was edited")]
     Result,
+    /// The council is another than the one that the journal was made with.
+    #[error("the definition is not the one that the first entry names: it was edited")]
+    Definition,
+    /// A part that nobody signed says something else than what was signed.
+    #[error("{0} is not what was sealed: it was edited")]
+    Unsealed(&'static str),
 }
 
 impl Host {
@@ -78,6 +100,8 @@ impl Host {
             ));
         }
         let definition = self.store.run_definition(record.definition_hash).await?;
+        let definition =
+            definition.ok_or_else(|| Fault::Internal(format!("the definition of run {id} is gone")))?;
         let seal: Value = serde_json::from_str(&seal)
             .map_err(|error| Fault::Internal(format!("a stored seal cannot be read: {error}")))?;
         Ok(json!({
@@ -88,18 +112,48 @@ impl Host {
     }
 }
 
+/// Reads an export. A key that stands twice, or a member that nobody signs, would be a place for what others read and this does
+/// not: there is none.
+pub(super) fn read(document: &str) -> Result<Value, String> {
+    let tape = parse(document, LIMITS).map_err(|error| error.to_string())?;
+    let document = tape.root().to_json_unique().map_err(|error| error.to_string())?;
+    let document = document.to_serde().map_err(|error| error.to_string())?;
+    if document.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        return Err("its format is not mizzen-audit/1".to_owned());
+    }
+    only(&document, "it", PARTS)?;
+    if let Some(seal) = document.get("seal") {
+        only(seal, "the seal", &["key", "signature", "statement"])?;
+    }
+    for entry in document
+        .get("entries")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        only(entry, "an entry", &["bytes", "hash"])?;
+    }
+    Ok(document)
+}
+
+fn only(value: &Value, what: &str, known: &[&str]) -> Result<(), String> {
+    let object = value
+        .as_object()
+        .ok_or_else(|| format!("{what} is not an object"))?;
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(format!("{what} has {key:?}, which is no part of an export")),
+        None => Ok(()),
+    }
+}
+
 /// Checks an export against the public key of the host that made it. Needs nothing else.
 ///
 /// # Errors
 /// With the first thing that does not hold.
 pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
     let malformed = |what: &str| AuditError::Malformed(what.to_owned());
-    let document: Value =
-        serde_json::from_str(document).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    let document = read(document).map_err(AuditError::Malformed)?;
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    if text(&document, "format").as_deref() != Some(FORMAT) {
-        return Err(malformed("its format is not mizzen-audit/1"));
-    }
     let seal = document.get("seal").ok_or_else(|| malformed("it has no seal"))?;
     let statement_text = text(seal, "statement").ok_or_else(|| malformed("the seal has no statement"))?;
     let signature = text(seal, "signature")
@@ -114,6 +168,13 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
         |name: &str| text(&statement, name).ok_or_else(|| malformed("the statement is not complete"));
     let run = sealed("execution_id")?;
     let id = ExecutionId::parse(&run).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    // Not signed, and not read here, but read by others.
+    if text(&document, "execution_id").as_ref() != Some(&run) {
+        return Err(AuditError::Unsealed("execution_id"));
+    }
+    if text(seal, "key") != Some(key.to_string()) {
+        return Err(AuditError::Unsealed("the seal's key"));
+    }
     let entries = document
         .get("entries")
         .and_then(Value::as_array)
@@ -141,8 +202,15 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
         return Err(AuditError::Head);
     }
     let result = text(&document, "result").ok_or(AuditError::Result)?;
-    if sealed("result")? != format!("blake3:{}", blake3::hash(result.as_bytes()).to_hex()) {
+    if sealed("result")? != digest(&result) {
         return Err(AuditError::Result);
+    }
+    let first = entries.first().and_then(|entry| text(entry, "bytes"));
+    let first: Option<Value> = first.and_then(|bytes| serde_json::from_str(&bytes).ok());
+    let named = first.and_then(|first| text(&first, "definition"));
+    let definition = text(&document, "definition").map(|definition| digest(&definition));
+    if named.is_none() || named != definition {
+        return Err(AuditError::Definition);
     }
     Ok(Verified {
         execution_id: run,
@@ -151,6 +219,10 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
         head: link.to_string(),
         load_plan: sealed("load_plan")?,
     })
+}
+
+fn digest(text: &str) -> String {
+    format!("blake3:{}", blake3::hash(text.as_bytes()).to_hex())
 }
 
 fn decode(text: &str) -> Option<[u8; 64]> {

@@ -1,7 +1,7 @@
 //! `mizzen audit verify`.
 
 use crate::output;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use mizzen_catalog::key::PublicKey;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +12,8 @@ use std::process::ExitCode;
 Example:
   mizzen audit verify run.json --key ed25519:…
 
-Exits 1 when an entry was edited, dropped, reordered or cut off, or when the key is another one.")]
+Exits 1 when anything in it was edited, dropped, reordered, added or cut off, or when the key is
+another one.")]
 pub(crate) struct Verify {
     /// The export
     #[arg(value_name = "FILE")]
@@ -35,16 +36,7 @@ impl Verify {
                 &"--key is not a public key: write ed25519: and 64 hexadecimal digits",
             ));
         };
-        let size = std::fs::metadata(&self.file)
-            .with_context(|| format!("cannot read {}", self.file.display()))?
-            .len();
-        anyhow::ensure!(
-            size <= MAX_FILE,
-            "{} is too large to be an export",
-            self.file.display()
-        );
-        let text = std::fs::read_to_string(&self.file)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        let text = mizzen_catalog::files::read_text(&self.file, MAX_FILE)?;
         match mizzen_ops::verify_audit(&text, &key) {
             Ok(verified) if self.json => output::json(&serde_json::json!({
                 "ok": true, "execution_id": verified.execution_id, "status": verified.status,

@@ -114,13 +114,7 @@ fn read(path: &Path) -> Result<String> {
             path.display()
         )
     };
-    let size = std::fs::metadata(path).with_context(unreadable)?.len();
-    anyhow::ensure!(
-        size <= MAX_FILE,
-        "{} is too large to be an export",
-        path.display()
-    );
-    std::fs::read_to_string(path).with_context(unreadable)
+    mizzen_catalog::files::read_text(path, MAX_FILE).with_context(unreadable)
 }
 
 /// A line for every entry and for everything that was decided because of it, then whether it is the same.

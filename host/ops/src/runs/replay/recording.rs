@@ -1,6 +1,6 @@
 //! A run as it was recorded: from the store, or from an export.
 
-use super::super::audit::{FORMAT, PIECE};
+use super::super::audit::{self, PIECE};
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use mizzen_model::id::ExecutionId;
@@ -38,12 +38,8 @@ impl Recording {
     /// When it is not such a document.
     pub fn from_export(document: &str) -> Result<Self, RecordingError> {
         let wrong = |what: &str| RecordingError(what.to_owned());
-        let document: Value =
-            serde_json::from_str(document).map_err(|error| RecordingError(error.to_string()))?;
+        let document = audit::read(document).map_err(RecordingError)?;
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        if text(&document, "format").as_deref() != Some(FORMAT) {
-            return Err(wrong("its format is not mizzen-audit/1"));
-        }
         let id = text(&document, "execution_id").ok_or_else(|| wrong("it names no execution"))?;
         let id = ExecutionId::parse(&id).map_err(|error| RecordingError(error.to_string()))?;
         let definition = text(&document, "definition").ok_or_else(|| wrong("it has no definition"))?;
