@@ -1,7 +1,7 @@
 //! The data folder, as verbs take it.
 
 use anyhow::Result;
-use mizzen_catalog::key::{KeyName, KeyStore, SecretKey};
+use mizzen_catalog::key::{KeyName, KeyStore, KeyStoreError, PublicKey, SecretKey};
 use mizzen_ops::{Clock, SystemClock};
 use mizzen_store::{Options, Store};
 use std::future::Future;
@@ -61,6 +61,15 @@ impl Data {
 pub(crate) fn host_key(data: &Path) -> Result<SecretKey> {
     let keys = KeyStore::new(data.join("keys"));
     Ok(keys.secret_or_create(&KeyName::parse(HOST_KEY)?, "signs the ends of executions")?)
+}
+
+/// The public half of that key, when there is one.
+pub(crate) fn host_public_key(data: &Path) -> Result<Option<PublicKey>> {
+    match KeyStore::new(data.join("keys")).public(&KeyName::parse(HOST_KEY)?) {
+        Ok(entry) => Ok(Some(entry.public_key)),
+        Err(KeyStoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The host key's name.

@@ -279,3 +279,71 @@ fn a_server_that_cannot_listen_leaves_open_runs_as_they_are() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["open"][0]["execution_id"], json!(id), "{report}");
 }
+
+#[test]
+fn what_was_edited_in_the_database_is_found_by_the_doctor() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = serve(&data);
+    let puppet = Puppet::plain(&server);
+    let ran = puppet
+        .execute(&server, "mixed", json!({"order": "note"}))
+        .expect(200, "");
+    assert_eq!(ran["status"], "completed");
+    assert!(server.terminate().success());
+    let doctor = || {
+        let output = mizzen()
+            .args(["doctor", "--json", "--data"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report)
+    };
+    let (code, report) = doctor();
+    assert_eq!((code, &report["problems"]), (Some(0), &json!([])));
+    assert_eq!(report["verified"]["executions"], 1);
+    assert_eq!(report["verified"]["sprites"], 2);
+    let whole = std::fs::read(data.join("mizzen.db")).unwrap();
+    for (edit, expected) in [
+        (
+            "UPDATE runs SET result = replace(result, 'completed', 'vetoed')",
+            "the result is not the sealed one",
+        ),
+        (
+            "UPDATE runs SET seal = replace(seal, 'completed', 'vetoed')",
+            "not signed by this key",
+        ),
+        ("UPDATE runs SET seal = NULL", "no seal"),
+        ("UPDATE runs SET status = 'vetoed'", "is listed as vetoed"),
+        (
+            "UPDATE run_events SET bytes = replace(bytes, 'note', 'nose')",
+            "was edited, dropped or moved",
+        ),
+        (
+            "DELETE FROM run_events WHERE place = (SELECT max(place) FROM run_events)",
+            "were cut off",
+        ),
+        (
+            "UPDATE run_definitions SET document = replace(document, 'retries', 'Retries')",
+            "definition",
+        ),
+        (
+            "UPDATE sprites SET document = replace(document, 'Be brief', 'Be rude')",
+            "does not have its fingerprint",
+        ),
+    ] {
+        let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+        assert!(database.execute(edit, []).unwrap() > 0, "{edit}");
+        drop(database);
+        let (code, report) = doctor();
+        assert_eq!(code, Some(1), "{edit}");
+        let problems = report["problems"].to_string();
+        assert!(problems.contains(expected), "{edit}: {problems}");
+        std::fs::write(data.join("mizzen.db"), &whole).unwrap();
+    }
+    std::fs::remove_dir_all(data.join("keys")).unwrap();
+    let (code, report) = doctor();
+    assert_eq!(code, Some(1));
+    assert!(report["problems"].to_string().contains("key"), "{report}");
+}

@@ -1,6 +1,6 @@
 //! `mizzen doctor`.
 
-use crate::data::Data;
+use crate::data::{Data, host_public_key};
 use crate::output;
 use anyhow::Result;
 use mizzen_ops::Host;
@@ -13,7 +13,9 @@ use std::sync::Arc;
 Example:
   mizzen doctor --data .mizzen
 
-May run beside the server. Exits 1 when something is wrong.")]
+Verifies the file, the audit log, the journal and seal of every execution that has ended, and the
+fingerprints of sprites; says of every open execution how it would go on. May run beside the
+server. Exits 1 when something is wrong.")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     data: Data,
@@ -24,12 +26,19 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let (report, runs) = self.data.with_existing_store(|store| async move {
+        let key = host_public_key(self.data.folder())?;
+        let (report, runs, examined) = self.data.with_existing_store(|store| async move {
             let report = store.check().await?;
-            let runs = Arc::new(Host::new(store)).examine_runs().await?;
-            Ok((report, runs))
+            let host = Arc::new(Host::new(store));
+            let runs = host.examine_runs().await?;
+            let examined = host.examine_records(key.as_ref()).await?;
+            Ok((report, runs, examined))
         })?;
         let mut problems = report.problems.clone();
+        problems.extend(examined.problems);
+        if examined.omitted > 0 {
+            problems.push(format!("and {} more of these", examined.omitted));
+        }
         let mut open = Vec::new();
         for (id, state) in runs {
             match state {
@@ -38,7 +47,13 @@ impl Doctor {
             }
         }
         if self.json {
-            output::json(&serde_json::json!({"open": open, "problems": problems}))?;
+            output::json(&serde_json::json!({
+                "open": open,
+                "problems": problems,
+                "verified": {
+                    "audit_entries": report.audit_entries, "executions": examined.executions, "sprites": examined.sprites,
+                },
+            }))?;
         } else {
             println!("{} open executions", open.len());
             for run in &open {
@@ -52,7 +67,10 @@ impl Doctor {
                 println!("problem: {problem}");
             }
             if problems.is_empty() {
-                println!("ok: {} audit entries verified", report.audit_entries);
+                println!(
+                    "ok: {} audit entries, {} ended executions and {} sprites verified",
+                    report.audit_entries, examined.executions, examined.sprites
+                );
             }
         }
         Ok(if problems.is_empty() {

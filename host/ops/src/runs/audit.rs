@@ -8,6 +8,7 @@ use mizzen_catalog::key::PublicKey;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use mizzen_model::json::{Limits, parse};
+use mizzen_store::RunRecord;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -84,11 +85,28 @@ impl Host {
     /// The journal of a run that has ended, with its seal.
     pub async fn export_audit(&self, id: Uuid) -> Result<String, OpError> {
         let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
-        let (Some(seal), Some(result)) = (record.seal, record.result) else {
+        if record.seal.is_none() || record.result.is_none() {
             return Err(
                 Refusal::BadRequest(format!("execution {id} has not ended: it has no seal yet")).into(),
             );
-        };
+        }
+        let document = self.document(record).await?;
+        let document = document.map_err(|error| Fault::Internal(format!("run {id}: {error}")))?;
+        Ok(document.to_string())
+    }
+
+    /// Whether what is stored of a run that has ended is what was signed.
+    pub(crate) async fn verify_ended(
+        &self,
+        record: RunRecord,
+        key: &PublicKey,
+    ) -> Result<Result<Verified, AuditError>, OpError> {
+        let document = self.document(record).await?;
+        Ok(document.and_then(|document| verify_document(&document, key)))
+    }
+
+    async fn document(&self, record: RunRecord) -> Result<Result<Value, AuditError>, OpError> {
+        let id = record.id;
         let mut entries = Vec::new();
         let mut after = 0;
         loop {
@@ -99,16 +117,19 @@ impl Host {
                 |event| json!({"bytes": event.bytes, "hash": Link::from_bytes(event.hash).to_string()}),
             ));
         }
-        let definition = self.store.run_definition(record.definition_hash).await?;
-        let definition =
-            definition.ok_or_else(|| Fault::Internal(format!("the definition of run {id} is gone")))?;
-        let seal: Value = serde_json::from_str(&seal)
-            .map_err(|error| Fault::Internal(format!("a stored seal cannot be read: {error}")))?;
-        Ok(json!({
-            "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "result": result,
+        let Some(definition) = self.store.run_definition(record.definition_hash).await? else {
+            return Ok(Err(AuditError::Malformed("its definition is gone".to_owned())));
+        };
+        let seal = record.seal.as_deref().unwrap_or_default();
+        let Ok(seal) = serde_json::from_str::<Value>(seal) else {
+            return Ok(Err(AuditError::Malformed(
+                "it has no seal that can be read".to_owned(),
+            )));
+        };
+        Ok(Ok(json!({
+            "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "result": record.result,
             "definition": definition, "seal": seal,
-        })
-        .to_string())
+        })))
     }
 }
 
@@ -151,8 +172,11 @@ fn only(value: &Value, what: &str, known: &[&str]) -> Result<(), String> {
 /// # Errors
 /// With the first thing that does not hold.
 pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
+    verify_document(&read(document).map_err(AuditError::Malformed)?, key)
+}
+
+fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditError> {
     let malformed = |what: &str| AuditError::Malformed(what.to_owned());
-    let document = read(document).map_err(AuditError::Malformed)?;
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let seal = document.get("seal").ok_or_else(|| malformed("it has no seal"))?;
     let statement_text = text(seal, "statement").ok_or_else(|| malformed("the seal has no statement"))?;
@@ -169,7 +193,7 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
     let run = sealed("execution_id")?;
     let id = ExecutionId::parse(&run).map_err(|error| AuditError::Malformed(error.to_string()))?;
     // Not signed, and not read here, but read by others.
-    if text(&document, "execution_id").as_ref() != Some(&run) {
+    if text(document, "execution_id").as_ref() != Some(&run) {
         return Err(AuditError::Unsealed("execution_id"));
     }
     if text(seal, "key") != Some(key.to_string()) {
@@ -201,14 +225,14 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
     if sealed("head")? != link.to_string() {
         return Err(AuditError::Head);
     }
-    let result = text(&document, "result").ok_or(AuditError::Result)?;
+    let result = text(document, "result").ok_or(AuditError::Result)?;
     if sealed("result")? != digest(&result) {
         return Err(AuditError::Result);
     }
     let first = entries.first().and_then(|entry| text(entry, "bytes"));
     let first: Option<Value> = first.and_then(|bytes| serde_json::from_str(&bytes).ok());
     let named = first.and_then(|first| text(&first, "definition"));
-    let definition = text(&document, "definition").map(|definition| digest(&definition));
+    let definition = text(document, "definition").map(|definition| digest(&definition));
     if named.is_none() || named != definition {
         return Err(AuditError::Definition);
     }
