@@ -5,6 +5,7 @@ use mizzen_model::execution::{
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::PackAction;
+use mizzen_model::namespace::steers_a_terminal;
 use mizzen_model::pack::Moment;
 use mizzen_model::rule::RuleAction;
 use std::collections::HashMap;
@@ -260,14 +261,10 @@ fn paint(state: &str, row: &Row, layout: Layout) -> String {
 
 /// Text without what a terminal would obey: control characters, and marks that turn the direction of writing.
 pub(crate) fn shown(text: &str) -> String {
-    let obeyed = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     text.chars()
         .map(|c| match c {
             '\n' | '\t' => ' ',
-            c if obeyed(c) => '\u{fffd}',
+            c if steers_a_terminal(c) => '\u{fffd}',
             c => c,
         })
         .collect()

@@ -1,6 +1,7 @@
 //! How verbs speak to people and to scripts: exit codes, errors, JSON.
 
 use mizzen_catalog::LoadFailure;
+use mizzen_model::namespace::steers_a_terminal;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -12,7 +13,7 @@ pub(crate) const EXIT_USAGE: u8 = 2;
 
 /// Prints why the call was wrong; the exit code that says so.
 pub(crate) fn usage_error(error: &impl std::fmt::Display) -> ExitCode {
-    eprintln!("error: {error}");
+    eprintln!("error: {}", harmless(error));
     ExitCode::from(EXIT_USAGE)
 }
 
@@ -34,10 +35,22 @@ impl From<bool> for Audience {
 
 /// Prints an error with its causes on stderr, one line each.
 pub(crate) fn error(error: &anyhow::Error) {
-    eprintln!("error: {error}");
+    eprintln!("error: {}", harmless(error));
     for cause in causes(error) {
-        eprintln!("  because: {cause}");
+        eprintln!("  because: {}", harmless(&cause));
     }
+}
+
+/// A message of several lines, without what a terminal would obey: names of files are whatever somebody called them.
+fn harmless(message: &impl std::fmt::Display) -> String {
+    let shown = |c: char| {
+        if c != '\n' && steers_a_terminal(c) {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    message.to_string().chars().map(shown).collect()
 }
 
 /// What is behind an error, each thing once: many errors say their cause themselves.
@@ -63,7 +76,7 @@ pub(crate) fn load_failure(failure: &LoadFailure, audience: Audience) -> anyhow:
         Audience::Program => json(&serde_json::json!({ "ok": false, "errors": failure.errors }))?,
         Audience::Person => {
             for problem in &failure.errors {
-                eprintln!("error: {problem}");
+                eprintln!("error: {}", harmless(problem));
             }
         }
     }
@@ -95,6 +108,14 @@ pub(crate) fn nobody_reads(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+
+    #[test]
+    fn a_message_cannot_steer_the_terminal() {
+        assert_eq!(
+            harmless(&"a\u{1b}[2Jb\u{202e}c\nsecond line\r"),
+            "a\u{fffd}[2Jb\u{fffd}c\nsecond line\u{fffd}"
+        );
+    }
 
     #[test]
     fn a_cause_that_was_said_is_not_said_again() {

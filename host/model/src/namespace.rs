@@ -34,7 +34,13 @@ impl NameError {
     }
 }
 
-/// Hostile text for a message: at most 80 characters, control characters escaped.
+/// Whether a terminal would obey the character instead of showing it: controls, and marks that turn the direction of writing.
+pub fn steers_a_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Hostile text for a message: at most 80 characters, those that a terminal would obey escaped.
 pub fn shorten(value: &str) -> String {
     let mut out = String::new();
     for (count, c) in value.chars().enumerate() {
@@ -42,7 +48,7 @@ pub fn shorten(value: &str) -> String {
             out.push('…');
             break;
         }
-        if c.is_control() {
+        if steers_a_terminal(c) {
             out.extend(c.escape_default())
         } else {
             out.push(c)
@@ -304,6 +310,15 @@ impl Serialize for NamespacePattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hostile_text_cannot_steer_a_terminal() {
+        assert_eq!(
+            shorten("a\u{1b}[2J\u{202e}b\u{61c}\n"),
+            "a\\u{1b}[2J\\u{202e}b\\u{61c}\\n"
+        );
+        assert_eq!(shorten("é 漢 😀"), "é 漢 😀");
+    }
 
     #[test]
     fn names_have_exactly_the_shapes_of_the_contract() {

@@ -1,5 +1,6 @@
 //! One source line, made safe and short enough to show.
 
+use mizzen_model::namespace::steers_a_terminal;
 use std::ops::Range;
 
 /// The columns of a line that are shown at most; a terminal is rarely wider, a hostile line often is.
@@ -81,8 +82,7 @@ pub(super) fn printable(text: &str) -> String {
 fn visible(character: char) -> char {
     match character {
         '\t' => ' ',
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        _ if character.is_control() => '\u{fffd}',
+        _ if steers_a_terminal(character) => '\u{fffd}',
         _ => character,
     }
 }
