@@ -1,6 +1,7 @@
 //! What an upgrade changes in the permissions that a plugin asks for.
 
 use mizzen_model::manifest::Manifest;
+use mizzen_model::namespace::steers_a_terminal;
 use mizzen_model::permission::{Permission, PermissionSet};
 use serde::Serialize;
 use std::fmt;
@@ -70,10 +71,17 @@ impl fmt::Display for PermissionDiff {
             if index > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{sign} {}  ({})", asked.permission, asked.reason)?;
+            // Somebody decides by these lines: a reason must not be able to hide the next one.
+            write!(f, "{sign} {}  ({})", asked.permission, in_one_line(&asked.reason))?;
         }
         Ok(())
     }
+}
+
+/// The author's words, with nothing in them that a terminal would obey.
+fn in_one_line(reason: &str) -> String {
+    let shown = |c: char| if steers_a_terminal(c) { '\u{fffd}' } else { c };
+    reason.chars().map(shown).collect()
 }
 
 #[cfg(test)]
@@ -104,6 +112,25 @@ mod tests {
         assert_eq!(names(&diff.removed), ["kv:*"], "a narrower scope is less");
         assert_eq!(names(&diff.kept), ["clock", "kv:read"]);
         assert!(diff.to_string().contains("+ net:*.com  (because)"), "{diff}");
+    }
+
+    #[test]
+    fn a_reason_cannot_hide_the_line_of_another_permission() {
+        let text = "[plugin]\nname = \"a\"\nversion = \"1.0.0\"\napi_version = \"1\"\nnamespaces = [\"a\"]\nprovides = [\"tool\"]\n\
+                    [permissions]\nclock = \"time\\u001b[1A\\u001b[2K\\r\\n  (no permissions)\\u202e\"\n";
+        let diff = PermissionDiff::between(None, &Manifest::parse(text).unwrap()).to_string();
+        assert!(!diff.chars().any(steers_a_terminal), "{diff:?}");
+        assert!(diff.starts_with("+ clock  (time"), "{diff:?}");
+        for scope in [
+            "kv:\u{1b}[2K",
+            "kv:a\nb",
+            "kv:\u{202e}",
+            "net:a\u{0}.com",
+            "secret:a\rb",
+            "tools:a.\u{9b}",
+        ] {
+            assert!(Permission::parse(scope).is_err(), "{scope:?}");
+        }
     }
 
     #[test]

@@ -41,8 +41,9 @@ pub(crate) fn error(error: &anyhow::Error) {
     }
 }
 
-/// A message of several lines, without what a terminal would obey: names of files are whatever somebody called them.
-fn harmless(message: &impl std::fmt::Display) -> String {
+/// A message of several lines, without what a terminal would obey: files are called whatever somebody called them, and guests say
+/// what they like.
+pub(crate) fn harmless(message: &impl std::fmt::Display) -> String {
     let shown = |c: char| {
         if c != '\n' && steers_a_terminal(c) {
             '\u{fffd}'

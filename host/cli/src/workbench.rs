@@ -88,7 +88,7 @@ pub(crate) fn print_log(report: &CallReport) {
         let fields: String = line
             .fields
             .iter()
-            .map(|(name, value)| format!(" {name}={value}"))
+            .map(|(name, value)| format!(" {}={}", name.escape_debug(), value.escape_debug()))
             .collect();
         eprintln!("[{level}] {}{fields}", line.message.escape_debug());
     }

@@ -54,8 +54,8 @@ impl Run {
                             "{} ({}) by {}: {}",
                             decision.action,
                             decision.severity.as_str(),
-                            decision.rule,
-                            decision.reason
+                            output::harmless(&decision.rule),
+                            output::harmless(&decision.reason)
                         );
                         if !decision.details.is_empty() {
                             println!("  {}", Value::Object(decision.details.clone()));
@@ -72,7 +72,7 @@ impl Run {
                     let error = json!({"name": failure.name(), "message": failure.to_string()});
                     output::json(&json!({"ok": false, "error": error}))?;
                 } else {
-                    eprintln!("error: {failure}");
+                    eprintln!("error: {}", output::harmless(&failure));
                 }
                 Ok(ExitCode::from(output::EXIT_REFUSED))
             }

@@ -67,7 +67,7 @@ impl Test {
                             println!(
                                 "test {} ... FAILED\n  {}",
                                 one.name,
-                                problem.replace('\n', "\n  ")
+                                output::harmless(problem).replace('\n', "\n  ")
                             );
                         }
                     }

@@ -101,10 +101,10 @@ impl Run {
             output::json(&value)?;
         } else {
             self.explain(report);
-            eprintln!("error: {text}");
+            eprintln!("error: {}", output::harmless(&text));
             if let Some(Outcome::Trap(trap)) = report.map(|report| &report.outcome) {
                 for frame in &trap.frames {
-                    eprintln!("  at {frame}");
+                    eprintln!("  at {}", output::harmless(frame));
                 }
             }
         }

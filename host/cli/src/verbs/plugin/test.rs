@@ -120,11 +120,15 @@ fn run_examples(
             let verdict = run_example(&bench, &id, name, example, voice);
             if voice == Voice::Aloud {
                 match &verdict.problem {
-                    None => println!("test {} ... ok ({:.2} ms)", verdict.name, verdict.millis),
+                    None => println!(
+                        "test {} ... ok ({:.2} ms)",
+                        output::harmless(&verdict.name),
+                        verdict.millis
+                    ),
                     Some(problem) => println!(
                         "test {} ... FAILED\n  {}",
-                        verdict.name,
-                        problem.replace('\n', "\n  ")
+                        output::harmless(&verdict.name),
+                        output::harmless(problem).replace('\n', "\n  ")
                     ),
                 }
             }

@@ -191,7 +191,9 @@ fn call(
 fn print(outcome: &TestOutcome) {
     match &outcome.verdict {
         Verdict::Passed => println!("test {} ... ok ({} ms)", outcome.name, outcome.duration_ms),
-        Verdict::Failed(reason) => println!("test {} ... FAILED\n  {reason}", outcome.name),
+        Verdict::Failed(reason) => {
+            println!("test {} ... FAILED\n  {}", outcome.name, output::harmless(reason))
+        }
         Verdict::Differs(differences) => {
             println!("test {} ... FAILED", outcome.name);
             for difference in differences {
