@@ -24,9 +24,10 @@
   =>
   (assert (limit (kind ?kind) (value ?limit))))
 
+; Costs are sums of fractions: ten times 0.1 is a little less than 1, and is meant to be 1. The tolerance is a ten-trillionth.
 (defrule spent
   (limit (kind ?kind&~steps) (value ?limit))
-  (budget (kind ?kind) (used ?used&:(>= ?used ?limit)))
+  (budget (kind ?kind) (used ?used&:(>= ?used (* 0.9999999999999 ?limit))))
   =>
   (assert (decision
     (action veto)
@@ -46,7 +47,7 @@
 
 (defrule nearly-spent
   (limit (kind ?kind) (value ?limit))
-  (budget (kind ?kind) (used ?used&:(and (< ?used ?limit) (>= (* 10 ?used) (* 9 ?limit)))))
+  (budget (kind ?kind) (used ?used&:(and (< ?used (* 0.9999999999999 ?limit)) (>= (* 10.0 ?used) (* 8.999999999999 ?limit)))))
   =>
   (assert (decision
     (action annotate)

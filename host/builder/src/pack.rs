@@ -15,6 +15,7 @@ use crate::build_plugin::{BuiltPlugin, write_package};
 use mizzen_catalog::files;
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::facts::{FACTS_VERSION, VOCABULARY};
+use mizzen_model::ir::validate_pack_id;
 use mizzen_model::manifest::{MAX_MANIFEST, Manifest};
 use mizzen_model::pack::Moment;
 use mizzen_rules::RuleError;
@@ -124,6 +125,7 @@ impl PackProject {
                 known.join(", ")
             )));
         }
+        check_identity(&manifest, &pack).map_err(refused)?;
         // A name in the folder, nothing that leads out of it.
         if pack.rules.is_empty() || pack.rules.contains(['/', '\\']) || pack.rules.starts_with('.') {
             return Err(refused("`rules` names a file beside pack.toml".to_owned()));
@@ -224,6 +226,28 @@ impl PackProject {
     }
 }
 
+/// What a host would refuse when it loads or mounts the pack is refused here, where it can be mended.
+fn check_identity(manifest: &Manifest, pack: &PackTable) -> Result<(), String> {
+    if pack.facts_version != FACTS_VERSION {
+        return Err(format!(
+            "facts_version is {:?}, and the rules are read with the facts {FACTS_VERSION:?} of this mizzen: write that, or use a \
+             mizzen that has the others",
+            pack.facts_version
+        ));
+    }
+    let Some(id) = &pack.id else { return Ok(()) };
+    validate_pack_id(id).map_err(|error| error.to_string())?;
+    let namespaces = manifest.namespaces();
+    if !namespaces.iter().any(|namespace| namespace.contains_id(id)) {
+        let claimed: Vec<&str> = namespaces.iter().map(|namespace| namespace.as_str()).collect();
+        return Err(format!(
+            "the id {id:?} is outside of the namespaces that the plugin claims ({}): claim its namespace, or leave `id` out",
+            claimed.join(", ")
+        ));
+    }
+    Ok(())
+}
+
 /// `pack.toml` is a `plugin.toml` with a table `[pack]`: that one is taken out, the rest is the manifest.
 fn split(text: &str) -> Result<(String, PackTable), String> {
     let mut document: toml_edit::DocumentMut = text.parse().map_err(|error| format!("\n{error}"))?;
@@ -287,6 +311,19 @@ mod tests {
         check(&format!("{TOML}colour = 1\n"), "", "colour");
         check(&format!("{TOML}shares = [\"x\"]\n"), "", "shares x");
         check(&format!("{TOML}rules = \"../x\"\n"), "", "beside pack.toml");
+        check(&format!("{TOML}facts_version = \"2.0\"\n"), "", "of this mizzen");
+        check(&format!("{TOML}id = \"../x\"\n"), "", "pack id");
+        check(
+            &format!("{TOML}id = \"acme.day\"\n"),
+            "",
+            "outside of the namespaces",
+        );
+        check(
+            &format!("{TOML}id = \"acme.nights\"\n"),
+            "",
+            "outside of the namespaces",
+        );
+        assert!(open(&format!("{TOML}id = \"acme.night.late\"\n"), "").is_ok());
         check(
             &TOML.replace("api_version", "provides = [\"tool\"]\napi_version"),
             "",

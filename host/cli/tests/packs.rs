@@ -323,3 +323,85 @@ fn a_template_is_private_unless_it_is_shared_and_nobody_else_can_assert_it() {
         json!([{"template": "mine::open", "slots": {"y": 2}}])
     );
 }
+
+/// What a host would refuse later, and what would go unnoticed, is said where it can be mended.
+#[test]
+fn check_says_what_a_host_would_refuse() {
+    let desk = Desk::new();
+    let rules = "(defrule r (step (tool ?t)) => (assert (decision (reason ?t))))";
+    let folder = desk.pack(rules);
+    let toml = Path::new(&folder).join("pack.toml");
+    let good = std::fs::read_to_string(&toml).unwrap();
+    let refused = |arguments: &[&str], part: &str| {
+        let output = desk.mizzen(arguments);
+        let said =
+            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    };
+    desk.ok(&["pack", "check", &folder]);
+    for (line, part) in [
+        ("facts_version = \"2.0\"", "the facts \"1.0\" of this mizzen"),
+        ("id = \"other\"", "outside of the namespaces"),
+        ("id = \"../x\"", "pack id"),
+    ] {
+        std::fs::write(&toml, format!("{good}{line}\n")).unwrap();
+        for verb in ["check", "build", "test"] {
+            refused(&["pack", verb, &folder], part);
+        }
+    }
+    std::fs::write(&toml, format!("{good}[config]\nadditionalProperties = false\n")).unwrap();
+    let case = |text: &str| desk.write("mine/cases/cases.json", text);
+    for (text, part) in [
+        (
+            r#"{"name": "a", "facts": [{"template": "stp"}]}"#,
+            "no template stp",
+        ),
+        (
+            r#"{"name": "a", "facts": [{"template": "gate", "slots": {"tol": 1}}]}"#,
+            "no slot tol",
+        ),
+        (
+            r#"{"name": "a", "facts": [], "settings": {"moost": 5}}"#,
+            "by [config] of the pack",
+        ),
+    ] {
+        case(text);
+        refused(&["pack", "check", &folder], part);
+        refused(&["pack", "test", &folder], part);
+    }
+    case(r#"{"name": "a", "facts": []}"#);
+    desk.ok(&["pack", "check", &folder]);
+    let said = desk.ok(&["pack", "test", &folder, "--filter", "nobody"]);
+    assert!(
+        said.contains("none of 1 cases has \"nobody\" in its name"),
+        "{said}"
+    );
+    // A fact that nobody says is noticed by the others too; they go on.
+    let facts = desk.write("facts.json", r#"[{"template": "stp"}]"#);
+    for verb in ["run", "explain"] {
+        let output = desk.mizzen(&["pack", verb, &folder, "--facts", &facts]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && said.contains("note: fact 0: there is no template stp"),
+            "{said}"
+        );
+    }
+    // What is no folder of rules is told from one that is missing.
+    let package = Path::new(&folder)
+        .join("dist/mine-0.1.0.wasm")
+        .display()
+        .to_string();
+    refused(&["pack", "explain", &package, "--facts", &facts], "is a file");
+    refused(&["pack", "check", &package], "is a file");
+    desk.ok(&["pack", "new", "rusty", "--rust"]);
+    refused(
+        &["pack", "explain", "rusty", "--facts", &facts],
+        "is a pack in Rust",
+    );
+    refused(&["pack", "check", "rusty"], "is a pack in Rust");
+    refused(
+        &["pack", "explain", "nobody", "--facts", &facts],
+        "mizzen pack new NAME",
+    );
+}

@@ -4,6 +4,7 @@ mod build;
 mod cases;
 mod check;
 mod explain;
+mod facts;
 mod new;
 mod run;
 mod test;
@@ -12,9 +13,8 @@ pub(super) use build::build_rules;
 
 use crate::home::Home;
 use crate::output;
-use anyhow::Context as _;
 use mizzen_builder::pack::{PackProject, PackProjectError};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,6 +59,18 @@ impl Pack {
 
 /// Reads a rule pack's folder, or says what is wrong with it. The inner error is an exit code: everything was said.
 fn open(folder: &Path, json: bool) -> anyhow::Result<Result<PackProject, ExitCode>> {
+    anyhow::ensure!(
+        !folder.is_file(),
+        "{} is a file: this verb reads the folder that a pack is made from; for a package there are `mizzen pack run`, \
+         `mizzen pack test` and `mizzen plugin check`",
+        folder.display()
+    );
+    anyhow::ensure!(
+        PackProject::is_one(folder) || !folder.join("Cargo.toml").is_file(),
+        "{} is a pack in Rust, which has no rules to look at: `cargo test` checks it, `mizzen pack test` and \
+         `mizzen pack run` build and ask it",
+        folder.display()
+    );
     match PackProject::open(folder) {
         Ok(project) => Ok(Ok(project)),
         Err(error) => Ok(Err(refused(&error, json)?)),
@@ -76,19 +88,4 @@ fn refused(error: &PackProjectError, json: bool) -> anyhow::Result<ExitCode> {
         other => eprintln!("error: {other}"),
     }
     Ok(ExitCode::from(output::EXIT_REFUSED))
-}
-
-/// Facts from a file: an array, or an object, whose fields are ordered facts.
-fn read_facts(path: &Path) -> anyhow::Result<Vec<Value>> {
-    let document: Value = serde_json::from_str(&super::rules::read(path)?)
-        .with_context(|| format!("the facts {} are not JSON", path.display()))?;
-    match document {
-        Value::Array(facts) => Ok(facts),
-        Value::Object(state) => Ok(mizzen_rules::json::state_facts(&state)
-            .map_err(anyhow::Error::msg)?
-            .iter()
-            .map(mizzen_rules::json::fact_to_json)
-            .collect()),
-        _ => anyhow::bail!("the facts {} are neither an array nor an object", path.display()),
-    }
 }

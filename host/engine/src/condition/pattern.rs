@@ -11,6 +11,9 @@ const PROGRAM: usize = 64 * 1024;
 /// Programs up to this size cost what their text says; larger ones (counted repetitions) eight times that.
 const SMALL_PROGRAM: usize = 8 * 1024;
 
+/// Bytes that are looked at to replace what a pattern finds in one text.
+const SCANNED: usize = 64 * 1024 * 1024;
+
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
@@ -60,13 +63,57 @@ impl Pattern {
         Ok(self.regex.is_match(text))
     }
 
-    /// The text with every match replaced; none where nothing matches. Linear in a text that the caller has bounded.
+    /// The text with everything replaced that a match covers, those included that begin with a word inside of another: whoever asked
+    /// may mean one that another hides. None where nothing matches.
+    ///
+    /// Every search may look at all that is left of the text, whatever the pattern finds first. A text in which that adds up to too
+    /// much is replaced whole.
     pub(crate) fn replace(&self, text: &str, by: &str) -> Option<String> {
-        match self.regex.replace_all(text, regex::NoExpand(by)) {
-            std::borrow::Cow::Borrowed(_) => None,
-            std::borrow::Cow::Owned(replaced) => Some(replaced),
+        let mut replaced = String::new();
+        // What is copied already, and the end of the matches that hang together.
+        let (mut copied, mut open): (usize, Option<(usize, usize)>) = (0, None);
+        let (mut at, mut scanned) = (0, 0_usize);
+        while let Some(found) = (at <= text.len()).then(|| self.regex.find_at(text, at)).flatten() {
+            scanned = scanned.saturating_add(text.len().saturating_sub(at));
+            if scanned > SCANNED.max(text.len()) {
+                return Some(by.to_owned());
+            }
+            at = next_word(text, found.start(), found.end());
+            open = match open {
+                // An empty one right behind another is a part of it.
+                Some((start, end)) if found.start() < end || found.end() == end => {
+                    Some((start, end.max(found.end())))
+                }
+                Some((start, end)) => {
+                    replaced.push_str(text.get(copied..start)?);
+                    replaced.push_str(by);
+                    copied = end;
+                    Some((found.start(), found.end()))
+                }
+                None => Some((found.start(), found.end())),
+            };
         }
+        let (start, end) = open?;
+        replaced.push_str(text.get(copied..start)?);
+        replaced.push_str(by);
+        replaced.push_str(text.get(end..)?);
+        Some(replaced)
     }
+}
+
+/// Where the next word after `start` begins, or `end`, whichever comes first; at least one character on.
+fn next_word(text: &str, start: usize, end: usize) -> usize {
+    let mut characters = text.get(start..).unwrap_or_default().char_indices();
+    let Some((_, mut before)) = characters.next() else {
+        return text.len() + 1;
+    };
+    for (at, c) in characters {
+        if start + at >= end || (c.is_alphanumeric() && !before.is_alphanumeric()) {
+            return start + at;
+        }
+        before = c;
+    }
+    text.len()
 }
 
 fn refusal(error: &regex::Error) -> String {
@@ -161,6 +208,38 @@ mod tests {
         check(r"^[]a]+$", "]a]", true);
         check(r"^[a[]+$", "[a", true);
         check("b", "abc", true);
+    }
+
+    #[test]
+    fn what_any_match_covers_is_replaced() {
+        let check = |pattern: &str, text: &str, wanted: Option<&str>| {
+            let replaced = Pattern::compile(pattern).unwrap().replace(text, "[x]");
+            assert_eq!(replaced.as_deref(), wanted, "{pattern} in {text:?}");
+        };
+        let card = r"\b[2-6]\d{3}(?: \d{4}){3}\b";
+        check(card, "no card", None);
+        check(card, "4111 1111 1111 1111", Some("[x]"));
+        check(
+            card,
+            "a 4111 1111 1111 1111 and 5500 0000 0000 0004.",
+            Some("a [x] and [x]."),
+        );
+        check(card, "is 4567 4111 1111 1111 1111 it", Some("is [x] it"));
+        check("é+", "aéé é", Some("a[x] [x]"));
+        check("ab", "abab", Some("[x][x]"));
+        check("x*", "ax", Some("[x]a[x]"));
+        check("", "ab", Some("[x]a[x]b[x]"));
+        check("a|", "", Some("[x]"));
+    }
+
+    #[test]
+    fn a_pattern_that_looks_at_everything_again_and_again_takes_the_whole_text() {
+        let pattern = Pattern::compile("(?:.*y|x)").unwrap();
+        let text = "x".repeat(1 << 20);
+        assert_eq!(pattern.replace(&text, "[x]").as_deref(), Some("[x]"));
+        // One search of a longer text is allowed.
+        let long = "a".repeat(SCANNED + 10);
+        assert_eq!(Pattern::compile("b").unwrap().replace(&long, "[x]"), None);
     }
 
     #[test]

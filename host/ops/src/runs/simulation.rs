@@ -72,7 +72,7 @@ fn a_death_before_and_after_every_single_write_of_a_run_is_survived() {
     let mut stage = Stage::set();
     for seed in 0..24 {
         // As many writes as it makes when nobody dies.
-        let writes = life::count_writes(&mut stage, seed);
+        let (writes, _) = life::count_writes(&mut stage, seed);
         assert!(writes >= 1, "seed {seed} writes nothing");
         for write in 0..writes {
             for deaths in [Deaths::Before(write), Deaths::After(write)] {
@@ -81,6 +81,23 @@ fn a_death_before_and_after_every_single_write_of_a_run_is_survived() {
             }
         }
     }
+}
+
+#[test]
+fn a_run_that_waits_for_nothing_is_one_write() {
+    let mut stage = Stage::set();
+    let mut at_once = 0;
+    for seed in 0..3_000 {
+        let (writes, waited) = life::count_writes(&mut stage, seed);
+        if waited == life::Waited::No {
+            assert_eq!(writes, 1, "seed {seed}");
+            at_once += 1;
+        }
+        if at_once == 10 {
+            return;
+        }
+    }
+    panic!("only {at_once} runs waited for nothing");
 }
 
 #[test]

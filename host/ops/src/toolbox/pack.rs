@@ -6,7 +6,7 @@ use mizzen_catalog::register::RegisteredItem;
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::run::MomentFacts;
 use mizzen_engine::{Permit, Usage};
-use mizzen_model::manifest::Provides;
+use mizzen_model::manifest::{Manifest, Provides};
 use mizzen_model::pack::{Moment, PackDescriptor};
 use mizzen_sandbox::{Evaluation, Plugin};
 use semver::{Version, VersionReq};
@@ -63,6 +63,11 @@ impl InstalledPack {
     /// What the pack says of itself.
     pub fn descriptor(&self) -> &Arc<PackDescriptor> {
         &self.descriptor
+    }
+
+    /// The manifest of the plugin that it came in.
+    pub fn manifest(&self) -> &Manifest {
+        self.plugin.verified().manifest()
     }
 
     /// Whether it wants to be asked now; asking it anyway is allowed and wasted.

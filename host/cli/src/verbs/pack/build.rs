@@ -1,8 +1,7 @@
 //! `mizzen pack build [DIR]`.
 
 use crate::home::Home;
-use crate::output;
-use crate::verbs::plugin::build::{self as plugin, signing_key};
+use crate::verbs::plugin::build::{self as plugin, Making, signing_key};
 use anyhow::Result;
 use mizzen_builder::BuiltPlugin;
 use mizzen_builder::pack::{PackProject, RULE_ENGINE, RULES_SECTION};
@@ -22,33 +21,20 @@ ships in this binary, which reads them once, here, and is kept as it is then. A 
 Cargo.toml and plugin.toml is built like any plugin. Without --key it signs with the development
 key, which it makes on first use.")]
 pub(crate) struct Build {
-    /// The pack's folder
-    #[arg(default_value = ".", value_name = "DIR")]
-    folder: PathBuf,
-    /// The name of one of your keys (see `mizzen key list`)
-    #[arg(long, value_name = "NAME")]
-    key: Option<String>,
-    /// Write the package into this folder instead of dist
-    #[arg(long, value_name = "DIR")]
-    output: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    making: Making,
 }
 
 impl Build {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
-        let key = signing_key(home, self.key.as_deref())?;
-        let built = match build(&self.folder, &key, self.output.as_deref(), self.json)? {
-            Ok(built) => built,
-            Err(code) => return Ok(code),
-        };
-        if self.json {
-            output::json(&plugin::shown(&built))?;
-        } else {
-            plugin::print(&built);
+        let Making {
+            folder, output, json, ..
+        } = &self.making;
+        let key = self.making.key(home)?;
+        match build(folder, &key, output.as_deref(), *json)? {
+            Ok(built) => self.making.report(&built),
+            Err(code) => Ok(code),
         }
-        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -1,6 +1,8 @@
 //! `cases/*.json`: facts in, decisions expected.
 
 use anyhow::{Context as _, Result};
+use mizzen_engine::Schema;
+use mizzen_model::manifest::Manifest;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -91,7 +93,30 @@ impl Cases {
     }
 }
 
+/// What the operator may set for a pack, where it says so.
+pub(super) fn config_schema(manifest: &Manifest) -> Result<Option<Schema>> {
+    let schema = manifest.config_schema().map(Schema::compile).transpose();
+    schema.map_err(|error| anyhow::anyhow!("[config]: {error}"))
+}
+
 impl Case {
+    /// What no host would do: say such facts, or take such settings. Whatever came of it would show nothing.
+    pub(super) fn doubts(&self, own: &[String], schema: Option<&Schema>) -> Result<Vec<String>> {
+        let mut doubts = super::facts::doubts(&self.facts, own)?;
+        if !self.settings.is_empty()
+            && let Some(schema) = schema
+            && let Err(found) = schema.check(&Value::Object(self.settings.clone()))
+        {
+            doubts.extend(found.iter().map(|found| {
+                format!(
+                    "settings: {} {}, by [config] of the pack",
+                    found.path, found.message
+                )
+            }));
+        }
+        Ok(doubts)
+    }
+
     /// The facts with the settings in front.
     pub(super) fn all_facts(&self) -> Vec<Value> {
         let setting = |(key, value): (&String, &Value)| serde_json::json!({"template": "setting", "slots": {"key": key, "value": value}});

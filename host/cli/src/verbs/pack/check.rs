@@ -1,9 +1,8 @@
 //! `mizzen pack check [DIR]`.
 
-use super::cases::Cases;
+use super::cases::{Cases, config_schema};
 use crate::home::Home;
 use crate::output;
-use mizzen_builder::pack::PackProject;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,12 +26,6 @@ pub(crate) struct Check {
 
 impl Check {
     pub(super) fn run(self, _home: &Home) -> anyhow::Result<ExitCode> {
-        if !PackProject::is_one(&self.folder) && self.folder.join("Cargo.toml").is_file() {
-            anyhow::bail!(
-                "{} is a pack in Rust: `cargo test` checks it, and `mizzen pack test` builds and runs it",
-                self.folder.display()
-            );
-        }
         let project = match super::open(&self.folder, self.json)? {
             Ok(project) => project,
             Err(code) => return Ok(code),
@@ -40,6 +33,24 @@ impl Check {
         let rules = project.ruleset()?;
         let names: Vec<&str> = rules.program().rules().collect();
         let cases = Cases::read(&self.folder)?;
+        let schema = config_schema(project.manifest())?;
+        let mut doubts = Vec::new();
+        for case in cases.iter() {
+            let found = case.doubts(rules.own_templates(), schema.as_ref())?;
+            doubts.extend(
+                found
+                    .into_iter()
+                    .map(|doubt| format!("case {:?}: {doubt}", case.name)),
+            );
+        }
+        if !doubts.is_empty() {
+            if self.json {
+                output::json(&json!({"ok": false, "error": {"message": doubts.join("\n")}}))?;
+            } else {
+                doubts.iter().for_each(|doubt| eprintln!("error: {doubt}"));
+            }
+            return Ok(ExitCode::from(output::EXIT_REFUSED));
+        }
         let moments = match project.moments() {
             [] => vec!["always".to_owned()],
             moments => moments.to_vec(),

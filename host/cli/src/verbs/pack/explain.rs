@@ -36,7 +36,10 @@ impl Explain {
             Err(code) => return Ok(code),
         };
         let rules = project.ruleset()?;
-        let facts = super::read_facts(&self.facts)?;
+        let facts = super::facts::read(&self.facts)?;
+        for doubt in super::facts::doubts(&facts, rules.own_templates())? {
+            eprintln!("note: {doubt}");
+        }
         let mut session = rules.session()?;
         let explained = rules
             .given(&Value::Array(facts).to_string(), &session)

@@ -32,7 +32,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
-        let facts = Value::Array(super::read_facts(&self.facts)?).to_string();
+        let facts = super::facts::read(&self.facts)?;
         let file = match super::build::package(&self.path, home, self.json)? {
             Ok(file) => file,
             Err(code) => return Ok(code),
@@ -43,7 +43,10 @@ impl Run {
         };
         let loaded = bench.loaded();
         let pack = loaded.packs().next().context("the package has no pack")?;
-        match bench.evaluate(&pack, &facts, self.budget) {
+        for doubt in super::facts::doubts(&facts, pack.descriptor().writes())? {
+            eprintln!("note: {doubt}");
+        }
+        match bench.evaluate(&pack, &Value::Array(facts).to_string(), self.budget) {
             Ok(verdict) => {
                 let decisions: Vec<Value> = verdict.decisions.iter().map(|d| d.to_json()).collect();
                 if self.json {

@@ -1,6 +1,6 @@
 //! `mizzen pack test [DIR|FILE]`: a pack's cases, run in the real sandbox.
 
-use super::cases::{Case, Cases};
+use super::cases::{Case, Cases, config_schema};
 use crate::home::Home;
 use crate::output;
 use crate::workbench::Workbench;
@@ -58,8 +58,13 @@ impl Test {
         };
         let mut ran = Vec::new();
         for pack in bench.loaded().packs() {
+            let schema = config_schema(pack.manifest())?;
             for case in cases.iter().filter(|case| case.name.contains(&self.filter)) {
-                let one = run_case(&bench, &pack, case);
+                let doubts = case.doubts(pack.descriptor().writes(), schema.as_ref())?;
+                let mut one = run_case(&bench, &pack, case);
+                if !doubts.is_empty() {
+                    one.problem = Some(doubts.join("\n"));
+                }
                 if !self.json {
                     match &one.problem {
                         None => println!("test {} ... ok ({:.2} ms)", one.name, one.millis),
@@ -85,10 +90,13 @@ impl Test {
             output::json(&json!({"ok": failed == 0, "passed": passed, "failed": failed, "cases": list}))?;
         } else {
             if ran.is_empty() {
-                println!(
-                    "note: there are no cases; write {}/cases/NAME.json",
-                    folder.display()
-                );
+                match cases.len() {
+                    0 => println!(
+                        "note: there are no cases; write {}/cases/NAME.json",
+                        folder.display()
+                    ),
+                    all => println!("note: none of {all} cases has {:?} in its name", self.filter),
+                }
             }
             println!("\n{passed} passed, {failed} failed");
         }

@@ -18,30 +18,49 @@ Installs the target wasm32-wasip2 when it is missing, builds, embeds plugin.toml
 writes dist/NAME-VERSION.wasm. Without --key it signs with the development key, which it makes on
 first use.")]
 pub(crate) struct Build {
-    /// The plugin's folder
+    #[command(flatten)]
+    making: Making,
+}
+
+/// What to make a package of, signed by whom, and where it goes: of a plugin and of a pack.
+#[derive(Debug, clap::Args)]
+pub(in crate::verbs) struct Making {
+    /// The folder with the sources
     #[arg(default_value = ".", value_name = "DIR")]
-    folder: PathBuf,
+    pub(in crate::verbs) folder: PathBuf,
     /// The name of one of your keys (see `mizzen key list`)
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
     /// Write the package into this folder instead of dist
     #[arg(long, value_name = "DIR")]
-    output: Option<PathBuf>,
+    pub(in crate::verbs) output: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(in crate::verbs) json: bool,
+}
+
+impl Making {
+    /// The key that signs.
+    pub(in crate::verbs) fn key(&self, home: &Home) -> anyhow::Result<SecretKey> {
+        signing_key(home, self.key.as_deref())
+    }
+
+    /// Says what was made.
+    pub(in crate::verbs) fn report(&self, built: &BuiltPlugin) -> anyhow::Result<ExitCode> {
+        if self.json {
+            output::json(&shown(built))?;
+        } else {
+            print(built);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 impl Build {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
-        let key = signing_key(home, self.key.as_deref())?;
-        let built = build(&self.folder, &key, self.output.as_deref())?;
-        if self.json {
-            output::json(&shown(&built))?;
-        } else {
-            print(&built);
-        }
-        Ok(ExitCode::SUCCESS)
+        let key = self.making.key(home)?;
+        let built = build(&self.making.folder, &key, self.making.output.as_deref())?;
+        self.making.report(&built)
     }
 }
 
@@ -83,7 +102,7 @@ fn show_progress(progress: Progress<'_>) {
     }
 }
 
-pub(in crate::verbs) fn shown(built: &BuiltPlugin) -> serde_json::Value {
+fn shown(built: &BuiltPlugin) -> serde_json::Value {
     let permissions: serde_json::Map<String, serde_json::Value> = built
         .manifest
         .permissions()
@@ -104,7 +123,7 @@ pub(in crate::verbs) fn shown(built: &BuiltPlugin) -> serde_json::Value {
 }
 
 /// For people. The imports that every component has are counted; those of the contract are named.
-pub(in crate::verbs) fn print(built: &BuiltPlugin) {
+pub(super) fn print(built: &BuiltPlugin) {
     let state = if built.unchanged { " (unchanged)" } else { "" };
     println!("{}{state}", built.path.display());
     println!("  size         {} bytes", built.size);

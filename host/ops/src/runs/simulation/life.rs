@@ -111,20 +111,36 @@ impl Client {
 /// Plays a seed to its end, and says how many processes it took, or what is wrong.
 pub(super) fn simulate(stage: &mut Stage, seed: u64, deaths: Deaths) -> Result<u64, String> {
     let clock = SimClock::default();
-    play(stage, seed, deaths, &clock, 0).map(|(lives, ..)| lives)
+    play(stage, seed, deaths, &clock, 0).map(|played| played.lives)
 }
 
-/// How many writes a seed makes when nobody dies.
-pub(super) fn count_writes(stage: &mut Stage, seed: u64) -> u64 {
+/// How many writes a seed makes when nobody dies, and whether its run had to wait for anything.
+pub(super) fn count_writes(stage: &mut Stage, seed: u64) -> (u64, Waited) {
     let played = play(stage, seed, Deaths::Never, &SimClock::default(), 0);
-    played.unwrap_or_else(|why| panic!("seed {seed}: {why}")).1
+    let played = played.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+    (played.writes, played.waited)
+}
+
+/// Whether a run had to wait: for a call, a person or a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    Yes,
+    No,
+}
+
+/// What came of a world.
+struct Played {
+    lives: u64,
+    writes: u64,
+    result: Value,
+    waited: Waited,
 }
 
 /// What comes of a seed when the wall clock is moved while its first call is made: without ids and points in time.
 pub(super) fn result_with_jump(stage: &mut Stage, seed: u64, jump_ms: i64) -> Value {
     let clock = SimClock::default();
     let played = play(stage, seed, Deaths::Never, &clock, jump_ms);
-    let mut result = played.unwrap_or_else(|why| panic!("seed {seed}: {why}")).2;
+    let mut result = played.unwrap_or_else(|why| panic!("seed {seed}: {why}")).result;
     for name in ["execution_id", "started_at", "completed_at", "escalation"] {
         result.as_object_mut().unwrap().remove(name);
     }
@@ -143,7 +159,7 @@ fn play(
     deaths: Deaths,
     clock: &SimClock,
     jump_ms: i64,
-) -> Result<(u64, u64, Value), String> {
+) -> Result<Played, String> {
     let turn = stage.turn(seed);
     let (client, planned) = Client::of(stage, seed, turn);
     let client = Arc::new(tokio::sync::Mutex::new(client));
@@ -183,7 +199,13 @@ fn play(
                 .ok_or("somebody still holds the client")?
                 .into_inner();
             let result = checks::check(stage, &planned, client, &record, seed)?;
-            return Ok((life + 1, writes.load(Ordering::SeqCst), result));
+            let waited = record.lock().unwrap().waited || result.get("escalation").is_some();
+            return Ok(Played {
+                lives: life + 1,
+                writes: writes.load(Ordering::SeqCst),
+                result,
+                waited: if waited { Waited::Yes } else { Waited::No },
+            });
         }
         // The next process may find another time: clocks are set while nobody looks.
         let mut dice = Dice::of(seed, &format!("jump {life}"));

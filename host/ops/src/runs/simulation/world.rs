@@ -48,6 +48,8 @@ pub(super) struct Record {
     /// Calls by idempotency key, in order.
     pub(super) calls: BTreeMap<String, Vec<Made>>,
     pub(super) wrong: Vec<String>,
+    /// Whether a call had to be waited for, or changes the world: then a run is written before its end.
+    pub(super) waited: bool,
 }
 
 /// The tools as one process reaches them.
@@ -73,9 +75,8 @@ impl Script for Tools {
                 });
                 calls.len() - 1
             };
-            if !matches!(pin.side_effects.as_str(), "none" | "read")
-                && !self.intended(&work.run_id, &key).await
-            {
+            let is_pure = matches!(pin.side_effects.as_str(), "none" | "read");
+            if !is_pure && !self.intended(&work.run_id, &key).await {
                 let wrong = format!("{key} was called before its intent was durable");
                 self.record.lock().unwrap().wrong.push(wrong);
             }
@@ -83,12 +84,14 @@ impl Script for Tools {
             let place = key.split_once('/').map_or("", |(_, place)| place);
             let mut dice = Dice::of(self.seed, &format!("{place}#{turn}"));
             let (takes, kind) = (dice.roll(60), dice.roll(20));
+            // What a call has read may be another thing later, so it is written down; a failure may be tried again after a pause.
+            self.record.lock().unwrap().waited |= pin.side_effects != "none" || takes >= AT_ONCE || kind < 5;
             if kind == 0 {
                 // It hangs: only a deadline or a person ends it.
                 self.clock.sleep(Duration::from_secs(1_000_000)).await;
             }
             // Some end at once, as a short guest does: the run goes on before anything of it is written.
-            if takes >= 20 {
+            if takes >= AT_ONCE {
                 self.clock.sleep(Duration::from_millis(takes)).await;
             }
             let failure = |transient| CallFailure {
@@ -111,6 +114,9 @@ impl Script for Tools {
         })
     }
 }
+
+/// Calls that would take less end at once.
+const AT_ONCE: u64 = 20;
 
 /// The gate agent's tool.
 pub(super) const GATE: &str = "sim.gate";
