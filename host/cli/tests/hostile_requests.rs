@@ -303,3 +303,23 @@ fn an_entity_tag_is_compared_as_it_was_given() {
     let fields = [("if-match", "\"77\""), ("if-match", tag.as_str())];
     server.send("DELETE", &path, &fields, b"").expect(204, "");
 }
+
+#[test]
+fn a_body_is_too_large_beyond_its_routes_limit_and_not_before() {
+    let (_folder, server) = Served::fresh();
+    let package = ("content-type", "application/wasm");
+    let body = vec![0; 17 << 20];
+    // Read to its end; this host has no place for plugins.
+    server
+        .send("POST", "/v1/plugins", &[package], &body)
+        .expect(409, "PLUGINS_NOT_CONFIGURED");
+    let refused = server
+        .send("POST", "/v1/sprites", &[JSON], &body[..3 << 20])
+        .expect(413, "PAYLOAD_TOO_LARGE");
+    assert_eq!(refused["details"]["limit"], 2 << 20);
+    let head = format!(
+        "POST /v1/plugins HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/wasm\r\ncontent-length: {}\r\n",
+        (64 << 20) + 1
+    );
+    raw(&server, &head).expect(413, "PAYLOAD_TOO_LARGE");
+}

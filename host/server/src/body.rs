@@ -54,6 +54,12 @@ pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String,
     Ok(essence)
 }
 
+/// How long a body of at most `limit` bytes may take: a package is larger than a document, and its line may be slow.
+pub(crate) fn time_for(limit: usize, receive: Duration) -> Duration {
+    let pieces = u32::try_from(limit / (8 << 20)).unwrap_or(u32::MAX);
+    receive.saturating_mul(pieces.saturating_add(1))
+}
+
 /// Reads a body of at most `limit` bytes within `time`.
 pub(crate) async fn read(
     body: Body,
@@ -86,7 +92,7 @@ async fn collect(mut body: Body, limit: usize, declared: Option<usize>) -> Resul
     let mut bytes = Vec::with_capacity(declared.unwrap_or(0).min(limit));
     let mut seen = 0_usize;
     let mut over = declared.is_some_and(|declared| declared > limit);
-    if declared.is_some_and(|declared| declared > DRAIN) {
+    if declared.is_some_and(|declared| declared > DRAIN.max(limit)) {
         return Err(too_large());
     }
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
@@ -130,6 +136,13 @@ pub(crate) fn percent_decode(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_package_may_take_longer_than_a_document() {
+        let receive = Duration::from_secs(15);
+        assert_eq!(time_for(crate::route::JSON_LIMIT, receive), receive);
+        assert_eq!(time_for(64 << 20, receive), Duration::from_secs(135));
+    }
 
     #[test]
     fn queries_are_decoded_or_refused() {

@@ -158,9 +158,10 @@ async fn serve(
         None => (String::new(), axum::body::Bytes::new()),
         Some(spec) => {
             let media_type = body::media_type(spec, &parts.headers)?;
+            let time = body::time_for(spec.limit, app.config.receive);
             (
                 media_type,
-                body::read(body, spec.limit, app.config.receive, &parts.headers).await?,
+                body::read(body, spec.limit, time, &parts.headers).await?,
             )
         }
     };
