@@ -1,16 +1,18 @@
 ; Who did what, in the words of the journal. Nothing here stops anything.
 
+; How the run came to a step is told with every attempt of it.
 (defrule transition
   (transition (from ?from) (to ?to) (by ?by))
+  (not (tool-call (attempt ?attempt&:(> ?attempt 1))))
   =>
   (assert (decision (reason (str-cat "from " ?from " to " ?to))
     (details event transition from ?from to ?to by ?by))))
 
+; Also the call that was under way when the run ended.
 (defrule tool-call
-  (moment (name before-step))
   (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
   =>
-  (assert (decision (reason (str-cat "step " ?step " calls " ?tool))
+  (assert (decision (reason (str-cat "step " ?step " called " ?tool))
     (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step))))
 
 (defrule tool-result
@@ -20,7 +22,6 @@
     (details event tool-result tool ?tool outcome ?outcome step ?step))))
 
 (defrule artifact
-  (moment (name after-step))
   (artifact (name ?name) (media-type ?type) (bytes ?bytes) (digest ?digest))
   =>
   (assert (decision (reason (str-cat "artifact " ?name))

@@ -36,7 +36,7 @@ pub(crate) use parse::check_size;
 pub use parse::{Limits, parse, parse_bytes, parse_lossy};
 pub use pointer::{Pointer, escape_token};
 pub use position::{Position, Span, position_of};
-pub use serde_value::{TooDeep, serde_to_canonical};
+pub use serde_value::{TooDeep, serde_to_canonical, serde_write_canonical};
 pub(crate) use tape::{Entry, Kind};
 pub use tape::{Items, Member, Members, Node, RepeatedKey, Tape, View};
 pub use value::Json;

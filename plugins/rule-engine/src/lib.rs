@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 
 /// What an evaluation of a few dozen facts needs, and some more.
-const ROOM: usize = 512 * 1024;
+const ROOM: usize = 128 * 1024;
 
 /// Holes of one size that are looked for.
 const MOST_HOLES: usize = 10_000;
@@ -143,10 +143,7 @@ fn evaluate(ready: &mut Ready, facts: &str, budget: u64) -> Result<wit::Verdict,
     }
     let session = &mut ready.session;
     let given = ready.rules.given(facts, session).map_err(failed)?;
-    let (Verdict { decisions, shared }, report) =
-        ready.rules.evaluate(session, given, budget).map_err(failed)?;
-    // The instance ends with its answer: what it leaves behind is not worth taking apart.
-    std::mem::forget(report);
+    let Verdict { decisions, shared } = ready.rules.evaluate(session, given, budget).map_err(failed)?;
     Ok(wit::Verdict {
         decisions: decisions.into_iter().map(decision).collect(),
         shared: match shared.is_empty() {

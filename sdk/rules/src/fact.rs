@@ -116,18 +116,43 @@ impl Fact {
     }
 
     /// A fact of a template with some slots said by their places, the others as their defaults are.
-    pub(crate) fn of_places(template: &Arc<Template>, given: &mut [(usize, Value)]) -> Result<Self, String> {
-        let mut slots = Vec::with_capacity(template.slots().len());
-        for (place, slot) in template.slots().iter().enumerate() {
-            let said = given.iter_mut().find(|(at, _)| *at == place);
-            slots.push(match said {
-                Some((_, value)) => std::mem::replace(value, Value::Integer(0)),
-                None => slot
-                    .default_value()
-                    .ok_or_else(|| format!("slot {} of {} needs a value", slot.name(), template.name()))?,
-            });
+    pub(crate) fn of_places(template: &Arc<Template>, given: Vec<(usize, Value)>) -> Result<Self, String> {
+        let unfit = |message: String| format!("a fact {} does not fit: {message}", template.name());
+        let mut said = vec![None; template.slots().len()];
+        for (place, value) in given {
+            if let Some((slot, place)) = template.slots().get(place).zip(said.get_mut(place)) {
+                slot.check(&value).map_err(unfit)?;
+                *place = Some(value);
+            }
         }
-        Self::from_slots(template, slots)
+        let unsaid = template
+            .slots()
+            .iter()
+            .zip(&said)
+            .filter(|(_, said)| said.is_none());
+        for (slot, _) in unsaid.filter(|(slot, _)| slot.fitting_default().is_none()) {
+            let default = slot
+                .default_value()
+                .ok_or_else(|| format!("slot {} of {} needs a value", slot.name(), template.name()))?;
+            slot.check(&default).map_err(unfit)?;
+        }
+        Self::of_said(template, said).ok_or_else(|| format!("a fact {} does not fit", template.name()))
+    }
+
+    /// The same with a place for every slot: what is said fits. Nothing where a default is needed that is missing or does not fit.
+    pub(crate) fn of_said(template: &Arc<Template>, mut said: Vec<Option<Value>>) -> Option<Self> {
+        for (place, slot) in said.iter_mut().zip(template.slots()) {
+            if place.is_none() {
+                *place = Some(slot.fitting_default()?.clone());
+            }
+        }
+        // All of them are there: the length is known, and so they are copied once.
+        let slots = said.into_iter().map(|value| value.unwrap_or(Value::Integer(0)));
+        Some(Self {
+            name: template.shared_name(),
+            template: Some(Arc::clone(template)),
+            slots: slots.collect(),
+        })
     }
 
     pub(crate) fn from_slots(template: &Arc<Template>, slots: Vec<Value>) -> Result<Self, String> {

@@ -8,8 +8,10 @@
 //! `TRUE` and `FALSE`, `null` is `nil`. A symbol is `{"symbol": "halt"}`; in a slot that takes only symbols, or allows
 //! exactly that one, a plain text is a symbol too.
 
+mod quick;
 mod read;
 
+pub(crate) use quick::plain_length;
 pub(crate) use read::read_facts;
 
 use crate::{Fact, Program, Slot, SlotType, Value};

@@ -4,6 +4,7 @@ use crate::budget::{Exhausted, Meter};
 use crate::fact::{FactId, HashedMap, hash_of};
 use crate::pattern::{Pattern, Values};
 use crate::value::Value;
+use std::sync::Arc;
 
 /// Which match of a memory. Ids grow, so their order is that of the facts.
 pub(crate) type RecordId = u32;
@@ -15,44 +16,111 @@ pub(crate) struct Record {
     gone: bool,
 }
 
-/// Records in order. One that is gone stays listed until half of them are, or until it is the first.
+/// Records in order. One that is gone stays listed until half of them are, or until it is the first. Most lists have one.
 #[derive(Debug, Default)]
-struct Ids {
-    listed: Vec<RecordId>,
-    first: usize,
-    gone: usize,
+enum Ids {
+    #[default]
+    None,
+    One(RecordId),
+    Many {
+        listed: Vec<RecordId>,
+        first: usize,
+        gone: usize,
+    },
 }
 
 impl Ids {
+    fn with_room(count: usize) -> Self {
+        Self::Many {
+            listed: Vec::with_capacity(count),
+            first: 0,
+            gone: 0,
+        }
+    }
+
+    fn push(&mut self, id: RecordId) {
+        match self {
+            Self::None => *self = Self::One(id),
+            Self::One(only) => {
+                *self = Self::Many {
+                    listed: vec![*only, id],
+                    first: 0,
+                    gone: 0,
+                }
+            }
+            Self::Many { listed, .. } => listed.push(id),
+        }
+    }
+
+    /// One of them is gone.
     fn forget(&mut self, records: &[Record]) {
         let is_gone = |id: &RecordId| records.get(*id as usize).is_none_or(|record| record.gone);
-        self.gone += 1;
-        while self.listed.get(self.first).is_some_and(is_gone) {
-            self.first += 1;
-            self.gone = self.gone.saturating_sub(1);
-        }
-        let listed = self.listed.len();
-        if (self.first + self.gone) * 2 > listed {
-            self.listed.retain(|id| !is_gone(id));
-            (self.first, self.gone) = (0, 0);
+        match self {
+            Self::None => {}
+            Self::One(only) => {
+                if is_gone(only) {
+                    *self = Self::None;
+                }
+            }
+            Self::Many { listed, first, gone } => {
+                *gone += 1;
+                while listed.get(*first).is_some_and(is_gone) {
+                    *first += 1;
+                    *gone = gone.saturating_sub(1);
+                }
+                if (*first + *gone) * 2 > listed.len() {
+                    listed.retain(|id| !is_gone(id));
+                    (*first, *gone) = (0, 0);
+                }
+            }
         }
     }
 
     fn as_slice(&self) -> &[RecordId] {
-        self.listed.get(self.first..).unwrap_or_default()
+        match self {
+            Self::None => &[],
+            Self::One(only) => std::slice::from_ref(only),
+            Self::Many { listed, first, .. } => listed.get(*first..).unwrap_or_default(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.as_slice().is_empty()
     }
 
     fn len(&self) -> usize {
-        self.as_slice().len() - self.gone
+        let gone = match self {
+            Self::None | Self::One(_) => 0,
+            Self::Many { gone, .. } => *gone,
+        };
+        self.as_slice().len() - gone
     }
 }
 
-/// The records whose indexed places have the values of `key`, and the next key with the same hash.
-#[derive(Debug)]
+/// The records with one key, which are the values of the indexed places of any of them, and the next key with the same hash. The
+/// first that is listed is never gone.
+#[derive(Debug, Default)]
 struct Bucket {
-    key: Values,
     ids: Ids,
     next: Option<Box<Bucket>>,
+}
+
+impl Bucket {
+    fn has_key<'v>(
+        &self,
+        places: &[usize],
+        records: &[Record],
+        key: impl Iterator<Item = &'v Value>,
+    ) -> bool {
+        let first = self.ids.as_slice().first();
+        let record = first.and_then(|id| records.get(*id as usize));
+        record.is_some_and(|record| {
+            places
+                .iter()
+                .filter_map(|place| record.values.get(*place))
+                .eq(key)
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -63,32 +131,34 @@ struct Index {
 }
 
 impl Index {
-    fn insert(&mut self, id: RecordId, values: &[Value], meter: &mut Meter) -> Result<(), Exhausted> {
+    fn insert(
+        &mut self,
+        id: RecordId,
+        values: &[Value],
+        records: &[Record],
+        meter: &mut Meter,
+    ) -> Result<(), Exhausted> {
         let key = self.places.iter().filter_map(|place| values.get(*place));
-        let made = || Bucket {
-            key: key.clone().cloned().collect(),
-            ids: Ids::default(),
-            next: None,
-        };
-        let mut bucket = self.buckets.entry(hash_of(key.clone())).or_insert_with(made);
-        while !key.clone().eq(bucket.key.iter()) {
+        let mut bucket = self.buckets.entry(hash_of(key.clone())).or_default();
+        while !bucket.ids.is_empty() && !bucket.has_key(&self.places, records, key.clone()) {
             // Keys that were made to collide pay for it.
             meter.spend(1)?;
-            bucket = bucket.next.get_or_insert_with(|| Box::new(made()));
+            bucket = bucket.next.get_or_insert_default();
         }
-        bucket.ids.listed.push(id);
+        bucket.ids.push(id);
         Ok(())
     }
 
+    /// Forgets a record that is gone. Its values are still there.
     fn forget(&mut self, values: &[Value], records: &[Record]) {
         let key = self.places.iter().filter_map(|place| values.get(*place));
         let hash = hash_of(key.clone());
         let Some(first) = self.buckets.get_mut(&hash) else {
             return;
         };
-        if key.clone().eq(first.key.iter()) {
+        if first.has_key(&self.places, records, key.clone()) {
             first.ids.forget(records);
-            if first.ids.as_slice().is_empty() {
+            if first.ids.is_empty() {
                 match first.next.take() {
                     Some(next) => *first = *next,
                     None => drop(self.buckets.remove(&hash)),
@@ -98,9 +168,9 @@ impl Index {
         }
         let mut place = &mut first.next;
         while let Some(bucket) = place {
-            if key.clone().eq(bucket.key.iter()) {
+            if bucket.has_key(&self.places, records, key.clone()) {
                 bucket.ids.forget(records);
-                if bucket.ids.as_slice().is_empty() {
+                if bucket.ids.is_empty() {
                     *place = bucket.next.take();
                 }
                 return;
@@ -115,7 +185,7 @@ impl Index {
 
 #[derive(Debug)]
 pub(crate) struct Memory {
-    pub(crate) pattern: Pattern,
+    pub(crate) pattern: Arc<Pattern>,
     /// By id, and so by fact: ids of facts grow, and a fact's matches come all at once.
     records: Vec<Record>,
     live: Ids,
@@ -123,7 +193,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(pattern: Pattern) -> Self {
+    pub(crate) fn new(pattern: Arc<Pattern>) -> Self {
         Self {
             pattern,
             records: Vec::new(),
@@ -150,7 +220,9 @@ impl Memory {
     /// Room for that many records, found when they come.
     pub(crate) fn make_room(&mut self, count: usize) {
         self.records.reserve(count);
-        self.live.listed.reserve(count);
+        if self.live.is_empty() {
+            self.live = Ids::with_room(count);
+        }
         for index in &mut self.indexes {
             index.buckets.reserve(count);
         }
@@ -170,14 +242,14 @@ impl Memory {
         meter.reserve(160 + self.indexes.len() * 96 + values.len() * 32)?;
         let id = self.next_id();
         for index in &mut self.indexes {
-            index.insert(id, &values, meter)?;
+            index.insert(id, &values, &self.records, meter)?;
         }
         self.records.push(Record {
             fact,
             values,
             gone: false,
         });
-        self.live.listed.push(id);
+        self.live.push(id);
         Ok(id)
     }
 
@@ -197,18 +269,24 @@ impl Memory {
     pub(crate) fn remove(&mut self, fact: FactId) -> Vec<Record> {
         let mut removed = Vec::new();
         for id in self.of_fact(fact) {
-            let Some(record) = self.records.get_mut(id as usize) else {
+            if let Some(record) = self.records.get_mut(id as usize) {
+                record.gone = true;
+            }
+            let Some(record) = self.records.get(id as usize) else {
                 continue;
             };
-            let values = std::mem::take(&mut record.values);
-            record.gone = true;
+            // Indexes know a key by the values of its records: they go last.
             for index in &mut self.indexes {
-                index.forget(&values, &self.records);
+                index.forget(&record.values, &self.records);
             }
             self.live.forget(&self.records);
+            let values = self
+                .records
+                .get_mut(id as usize)
+                .map(|record| std::mem::take(&mut record.values));
             removed.push(Record {
                 fact,
-                values,
+                values: values.unwrap_or_default(),
                 gone: true,
             });
         }
@@ -231,7 +309,7 @@ impl Memory {
         };
         let mut bucket = index.buckets.get(&hash_of(key.clone()));
         while let Some(found) = bucket {
-            if key.clone().eq(found.key.iter()) {
+            if found.has_key(&index.places, &self.records, key.clone()) {
                 return Ok(found.ids.as_slice());
             }
             meter.spend(1)?;
@@ -260,10 +338,8 @@ mod tests {
     #[test]
     fn what_is_gone_is_never_first_and_never_most_of_a_list() {
         let mut records: Vec<Record> = (0..100).map(record).collect();
-        let mut ids = Ids {
-            listed: (0..100).collect(),
-            ..Ids::default()
-        };
+        let mut ids = Ids::default();
+        (0..100).for_each(|id| ids.push(id));
         // In an order that leaves holes: 7 and 100 have no common divisor.
         for (left, at) in (0..100).rev().zip((0..100_usize).map(|n| n * 7 % 100)) {
             records[at].gone = true;

@@ -139,7 +139,7 @@ impl Network {
                 .entry(Arc::clone(&pattern.name))
                 .or_default()
                 .push(id);
-            self.memories.push(Memory::new(pattern.clone()));
+            self.memories.push(Memory::new(Arc::clone(pattern)));
             self.uses.push(Vec::new());
             memories.push(id);
         }

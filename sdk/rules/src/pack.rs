@@ -9,7 +9,9 @@ mod verdict;
 pub use verdict::{Decision, Verdict};
 
 use crate::json::read_facts;
-use crate::{Budget, Explanation, Fact, FactId, Program, Report, RuleError, RunError, Session, Template};
+use crate::{
+    Budget, Explanation, Fact, FactId, Firing, Program, Report, RuleError, RunError, Session, Template,
+};
 use std::sync::Arc;
 
 /// The template of what rules conclude.
@@ -199,10 +201,10 @@ impl Ruleset {
         session: &mut Session<'_>,
         given: Given,
         operations: u64,
-    ) -> Result<(Verdict, Report), Failure> {
+    ) -> Result<Verdict, Failure> {
         let places = Self::fill(session, given, operations)?;
-        let report = session.run_here()?;
-        self.concluded(report, &places)
+        session.settle()?;
+        self.concluded(session.errors(), session.firings(), session.facts(), &places)
     }
 
     /// The same, and says of every rule that did not fire why.
@@ -217,7 +219,8 @@ impl Ruleset {
     ) -> Result<(Verdict, Report, Vec<Explanation>), Failure> {
         let places = Self::fill(session, given, operations)?;
         let (report, why) = session.run_explained()?;
-        let (verdict, report) = self.concluded(report, &places)?;
+        let facts = report.facts.iter().map(|(id, fact)| (*id, fact));
+        let verdict = self.concluded(&report.errors, &report.firings, facts, &places)?;
         Ok((verdict, report, why))
     }
 
@@ -237,11 +240,16 @@ impl Ruleset {
         Ok(places)
     }
 
-    fn concluded(&self, report: Report, places: &[(FactId, usize)]) -> Result<(Verdict, Report), Failure> {
-        if !report.errors.is_empty() {
-            return Err(Failure::Tests(report.errors));
+    fn concluded<'s>(
+        &self,
+        errors: &[String],
+        firings: &[Firing],
+        facts: impl Iterator<Item = (FactId, &'s Fact)>,
+        places: &[(FactId, usize)],
+    ) -> Result<Verdict, Failure> {
+        if !errors.is_empty() {
+            return Err(Failure::Tests(errors.to_vec()));
         }
-        let verdict = verdict::read(&report, places, &self.id, &self.shares).map_err(Failure::Decision)?;
-        Ok((verdict, report))
+        verdict::read(firings, facts, places, &self.id, &self.shares).map_err(Failure::Decision)
     }
 }

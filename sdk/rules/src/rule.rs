@@ -37,7 +37,7 @@ pub(crate) struct Branch {
 /// Patterns that hold together, tests over them, and groups that must not hold.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
-    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) patterns: Vec<Arc<Pattern>>,
     pub(crate) tests: Vec<Test>,
     pub(crate) nots: Vec<Group>,
     /// As it was written, for explanations.
@@ -307,7 +307,9 @@ fn branch(
             scope: &mut scope,
             fresh: &mut builder.fresh,
         };
-        group.patterns.push(pattern::compile(&initial, &mut naming)?.0);
+        group
+            .patterns
+            .push(Arc::new(pattern::compile(&initial, &mut naming)?.0));
     }
     let names = scope
         .names()
@@ -376,7 +378,7 @@ impl Builder<'_> {
                         expression,
                         text: text.clone(),
                     }));
-                    group.patterns.push(pattern);
+                    group.patterns.push(Arc::new(pattern));
                 }
                 Element::Test(form) => {
                     let expression = expression::compile(form, scope)?;

@@ -99,7 +99,8 @@ impl<'p> Session<'p> {
     /// Adds a fact. The same fact twice is one fact; then there is no new id.
     pub fn assert(&mut self, fact: Fact) -> Result<Option<FactId>, RunError> {
         match (self.program.template(fact.name()), fact.template()) {
-            (Some(known), Some(given)) if known == given => {}
+            // Nearly always the same one. Comparing two of them slot by slot costs more than most facts do.
+            (Some(known), Some(given)) if Arc::ptr_eq(known, given) || known == given => {}
             (None, None) => {}
             (None, Some(_)) => {
                 return Err(RunError::Fact(format!(
@@ -127,12 +128,16 @@ impl<'p> Session<'p> {
         self.run_here()
     }
 
-    /// Like [`Session::run`], for a session that is thrown away with everything around it: taking it apart would cost more than
-    /// it did.
-    pub fn run_here(&mut self) -> Result<Report, RunError> {
+    /// Fires rules until none is left. What happened stays in the session.
+    pub(crate) fn settle(&mut self) -> Result<(), RunError> {
         while let Some(activation) = self.agenda.next() {
             self.fire(&activation)?;
         }
+        Ok(())
+    }
+
+    fn run_here(&mut self) -> Result<Report, RunError> {
+        self.settle()?;
         Ok(Report {
             firings: std::mem::take(&mut self.firings),
             facts: self.facts.iter().map(|(id, fact)| (id, fact.clone())).collect(),
@@ -143,9 +148,7 @@ impl<'p> Session<'p> {
 
     /// Like [`Session::run`], and says of every rule that did not fire why.
     pub fn run_explained(&mut self) -> Result<(Report, Vec<Explanation>), RunError> {
-        while let Some(activation) = self.agenda.next() {
-            self.fire(&activation)?;
-        }
+        self.settle()?;
         let mut why = Vec::new();
         for (at, rule) in self.program.rules.iter().enumerate() {
             if !self.firings.iter().any(|firing| *firing.rule == *rule.name) {
@@ -177,6 +180,15 @@ impl<'p> Session<'p> {
 
     pub(crate) fn fact(&self, id: FactId) -> Option<&Fact> {
         self.facts.get(id).map(|stored| &stored.fact)
+    }
+
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (FactId, &Fact)> {
+        self.facts.iter()
+    }
+
+    /// The rules that fired, in order.
+    pub(crate) fn firings(&self) -> &[Firing] {
+        &self.firings
     }
 
     pub(crate) fn errors(&self) -> &[String] {
@@ -552,7 +564,7 @@ impl<'p> Session<'p> {
             };
             given.push((*at, self.slot_value(expressions, bindings, slot.is_multislot())?));
         }
-        Fact::of_places(template, &mut given).map_err(Failure::Error)
+        Fact::of_places(template, given).map_err(Failure::Error)
     }
 
     /// The value of a slot: one, or all of them one after another.

@@ -38,6 +38,8 @@ pub struct Slot {
     allowed: Vec<Value>,
     range: Option<(f64, f64)>,
     default: Default,
+    /// A derived default may be one that the slot does not take: then every fact must say it.
+    default_fits: bool,
 }
 
 impl Slot {
@@ -112,6 +114,14 @@ impl Slot {
         }
     }
 
+    /// The default, if there is one and the slot takes it.
+    pub(crate) fn fitting_default(&self) -> Option<&Value> {
+        match &self.default {
+            Default::Value(value) if self.default_fits => Some(value),
+            _ => None,
+        }
+    }
+
     pub(crate) fn default_value(&self) -> Option<Value> {
         match &self.default {
             Default::Required => None,
@@ -145,10 +155,12 @@ impl Template {
     }
 
     pub(crate) fn slot(&self, name: &str) -> Option<(usize, &Slot)> {
+        let first = name.as_bytes().first();
         self.slots
             .iter()
             .enumerate()
-            .find(|(_, slot)| &*slot.name == name)
+            // Most names differ in their length or first letter, and that is cheaper to see.
+            .find(|(_, slot)| slot.name.as_bytes().first() == first && &*slot.name == name)
     }
 }
 
@@ -203,6 +215,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         allowed: Vec::new(),
         range: None,
         default: Default::Value(Value::symbol("nil")),
+        default_fits: false,
     };
     let mut default: Option<&Form> = None;
     for attribute in items.iter().skip(2) {
@@ -236,11 +249,17 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         Some(attribute) => explicit_default(&slot, attribute)?,
         None => Default::Value(derived(&slot)),
     };
-    if let Default::Value(value) = &slot.default
-        && default.is_some()
-    {
-        slot.check(value)
-            .map_err(|message| RuleError::new(form.span, format!("the default does not fit: {message}")))?;
+    if let Default::Value(value) = &slot.default {
+        match slot.check(value) {
+            Ok(()) => slot.default_fits = true,
+            Err(message) if default.is_some() => {
+                return Err(RuleError::new(
+                    form.span,
+                    format!("the default does not fit: {message}"),
+                ));
+            }
+            Err(_) => {}
+        }
     }
     Ok(slot)
 }

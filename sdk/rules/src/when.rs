@@ -117,7 +117,14 @@ impl When {
     /// cannot be, it never holds. What stands inside `not` and `exists` is not listed.
     pub fn needs(&self) -> impl Iterator<Item = Vec<Need<'_>>> {
         let branches = self.program.rules.iter().flat_map(|rule| &rule.branches);
-        branches.map(|branch| branch.group.patterns.iter().map(Need::of).collect())
+        branches.map(|branch| {
+            branch
+                .group
+                .patterns
+                .iter()
+                .map(|pattern| Need::of(pattern))
+                .collect()
+        })
     }
 
     /// Looks for all matches among the facts. `(initial-fact)` is always one of them.

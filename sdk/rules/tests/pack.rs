@@ -26,7 +26,7 @@ fn parse(rules: &str, shares: &[&str]) -> Result<Ruleset, String> {
 fn evaluate(rules: &Ruleset, facts: &Value, operations: u64) -> Result<Verdict, Failure> {
     let mut session = rules.session().unwrap();
     let given = rules.given(&facts.to_string(), &session)?;
-    Ok(rules.evaluate(&mut session, given, operations)?.0)
+    rules.evaluate(&mut session, given, operations)
 }
 
 fn decide(rules: &str, facts: Value) -> Result<Vec<Value>, &'static str> {

@@ -1,6 +1,7 @@
 //! One decision of a pack.
 
 use super::redaction::Redaction;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -9,6 +10,8 @@ const MAX_RULE: usize = 256;
 const MAX_REASON: usize = 4_096;
 const MAX_DETAILS: usize = 64 * 1024;
 const MAX_FACTS: usize = 64 * 1024;
+/// How deep facts may be nested: less than what a reader of JSON takes.
+const MAX_DEPTH: usize = 100;
 /// The longest wait that a pack can ask for: an hour.
 const MAX_DELAY_MS: u64 = 3_600_000;
 
@@ -104,8 +107,8 @@ pub struct Decision {
     pub reason: String,
     /// What the pack records with it; for `retry` and `redact` what [`PackAction`] holds.
     pub details: Map<String, Value>,
-    /// The facts that led to it.
-    pub facts: Vec<Value>,
+    /// The facts that led to it: the text of a JSON array, as the pack wrote it. Few look at them.
+    facts: String,
 }
 
 impl Decision {
@@ -129,8 +132,7 @@ impl Decision {
         }
         let details: Map<String, Value> = serde_json::from_str(&draft.details)
             .map_err(|error| format!("its details are not a JSON object: {error}"))?;
-        let facts: Vec<Value> = serde_json::from_str(&draft.facts)
-            .map_err(|error| format!("its facts are not a JSON array: {error}"))?;
+        check_facts(&draft.facts)?;
         let action = match draft.action.as_str() {
             "veto" => PackAction::Veto,
             "escalate" => PackAction::Escalate,
@@ -145,8 +147,14 @@ impl Decision {
             rule: draft.rule,
             reason: draft.reason,
             details,
-            facts,
+            facts: draft.facts,
         })
+    }
+
+    /// The facts that led to it.
+    pub fn facts(&self) -> Vec<Value> {
+        // It is an array that is not nested too deep; only a number that no machine can hold could still stop this.
+        serde_json::from_str(&self.facts).unwrap_or_default()
     }
 
     /// The form that a journal keeps; [`Decision::check`] reads it again.
@@ -157,7 +165,7 @@ impl Decision {
             rule: self.rule.clone(),
             reason: self.reason.clone(),
             details: Value::Object(self.details.clone()).to_string(),
-            facts: Value::Array(self.facts.clone()).to_string(),
+            facts: self.facts.clone(),
         }
     }
 
@@ -169,8 +177,32 @@ impl Decision {
             "rule": self.rule,
             "reason": self.reason,
             "details": self.details,
-            "facts": self.facts,
+            "facts": self.facts(),
         })
+    }
+}
+
+/// Whether this is a JSON array that can be read, without making one of it.
+fn check_facts(text: &str) -> Result<(), String> {
+    let read: Result<Vec<IgnoredAny>, _> = serde_json::from_str(text);
+    read.map_err(|error| format!("its facts are not a JSON array: {error}"))?;
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    match deepest <= MAX_DEPTH {
+        true => Ok(()),
+        false => Err(format!("its facts are nested deeper than {MAX_DEPTH} levels")),
     }
 }
 

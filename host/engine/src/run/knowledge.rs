@@ -8,11 +8,10 @@ mod facts;
 pub use facts::MomentFacts;
 
 use super::Run;
-use super::place::Then;
+use super::place::{At, Then};
 use crate::plan::ToolFacts;
 use facts::{EVIDENCE_MAX, Slot, Telling};
 use mizzen_model::execution::ExecutionStatus;
-use mizzen_model::pack::Moment;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -71,7 +70,7 @@ impl<C> Run<C> {
         facts.input(&self.input);
         facts.step = then.order();
         if let Some(order) = then.order() {
-            self.tell_step(&mut facts, then, order, now_ms);
+            self.tell_step(&mut facts, order, now_ms);
         }
         match then {
             Then::Start => {}
@@ -171,26 +170,29 @@ impl<C> Run<C> {
         facts.tell("step", "chain", &slots);
     }
 
-    fn tell_step(&self, facts: &mut Telling, then: Then, order: u32, now_ms: u64) {
+    /// The step, how the run came to it, and its call.
+    fn tell_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
         self.tell_one_step(facts, order, now_ms);
+        let action = |order: u32| Some(self.plan.steps.get(order as usize)?.action.as_str());
+        if let Some(to) = action(order) {
+            let from = order.checked_sub(1).and_then(action);
+            let slots = [
+                ("from", Slot::Text(from.unwrap_or("start"))),
+                ("to", Slot::Text(to)),
+                ("by", Slot::Text("chain")),
+            ];
+            facts.tell("transition", "chain", &slots);
+        }
+        self.tell_call(facts, order);
+    }
+
+    fn tell_call(&self, facts: &mut Telling, order: u32) {
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
         };
         let nothing = ToolFacts::default();
         let tool = planned.tool.as_ref().unwrap_or(&nothing);
         let attempt = u64::from(step.attempts.max(1));
-        if then.moment() == Moment::BeforeStep {
-            let from = order
-                .checked_sub(1)
-                .and_then(|before| self.plan.steps.get(before as usize))
-                .map_or("start", |before| before.action.as_str());
-            let slots = [
-                ("from", Slot::Text(from)),
-                ("to", Slot::Text(&planned.action)),
-                ("by", Slot::Text("chain")),
-            ];
-            facts.tell("transition", "chain", &slots);
-        }
         let slots = [
             ("tool", Slot::Text(&tool.tool)),
             ("version", Slot::Text(&tool.version)),
@@ -199,6 +201,18 @@ impl<C> Run<C> {
             ("attempt", Slot::Number(attempt)),
         ];
         facts.tell("tool-call", &tool.plugin, &slots);
+    }
+
+    /// The step whose call was under way when the run ended: no other moment tells what came of it.
+    fn interrupted(&self) -> Option<u32> {
+        match self.at {
+            At::Calling { order, .. } => Some(order),
+            At::Judging {
+                then: Then::Respond(attempt) | Then::Fail(attempt),
+                ..
+            } => Some(attempt.order),
+            _ => None,
+        }
     }
 
     fn tool_name(&self, then: Then) -> &str {
@@ -280,6 +294,10 @@ impl<C> Run<C> {
         for step in self.result.steps.iter().filter(|step| step.started_at.is_some()) {
             facts.step = Some(step.order);
             self.tell_one_step(facts, step.order, now_ms);
+        }
+        if let Some(order) = self.interrupted() {
+            facts.step = Some(order);
+            self.tell_call(facts, order);
         }
         facts.step = None;
         for gate in &self.result.gates {

@@ -99,15 +99,23 @@ impl Json {
 /// The canonical text of a `serde_json::Value`: the same bytes as [`Json::from_serde`] and [`Json::to_canonical`] give, without
 /// the copy in between. Journals are written with it.
 pub fn serde_to_canonical(value: &Value) -> String {
+    let mut out = String::with_capacity(256);
+    serde_write_canonical(value, &mut out);
+    out
+}
+
+/// Appends that text to `out`.
+pub fn serde_write_canonical(value: &Value, out: &mut String) {
     enum Step<'v> {
         Value(&'v Value),
         Member(&'v str, &'v Value),
         Comma,
         Text(&'static str),
     }
-    let mut out = String::with_capacity(256);
-    let mut steps = vec![Step::Value(value)];
-    while let Some(step) = steps.pop() {
+    // Most values are plain, and need no list of what is left to do.
+    let mut first = Some(Step::Value(value));
+    let mut steps = Vec::new();
+    while let Some(step) = first.take().or_else(|| steps.pop()) {
         let value = match step {
             Step::Comma => {
                 out.push(',');
@@ -118,7 +126,7 @@ pub fn serde_to_canonical(value: &Value) -> String {
                 continue;
             }
             Step::Member(key, value) => {
-                write_string(key, Form::Canonical, &mut out);
+                write_string(key, Form::Canonical, out);
                 out.push(':');
                 value
             }
@@ -128,8 +136,8 @@ pub fn serde_to_canonical(value: &Value) -> String {
             Value::Null => out.push_str("null"),
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
-            Value::String(text) => write_string(text, Form::Canonical, &mut out),
-            Value::Number(number) => write_number(number, &mut out),
+            Value::String(text) => write_string(text, Form::Canonical, out),
+            Value::Number(number) => write_number(number, out),
             Value::Array(items) => {
                 out.push('[');
                 steps.push(Step::Text("]"));
@@ -155,7 +163,6 @@ pub fn serde_to_canonical(value: &Value) -> String {
             }
         }
     }
-    out
 }
 
 fn scalar_to_serde(scalar: &Json) -> Value {

@@ -54,20 +54,6 @@ impl Body {
         self.set(name, Text::Own(serde_to_canonical(value)));
     }
 
-    pub(super) fn object(&mut self, name: &'static str, members: &Map<String, Value>) {
-        let mut out = String::from("{");
-        for (key, value) in members {
-            if out.len() > 1 {
-                out.push(',');
-            }
-            write_string(key, Form::Canonical, &mut out);
-            out.push(':');
-            out.push_str(&serde_to_canonical(value));
-        }
-        out.push('}');
-        self.set(name, Text::Own(out));
-    }
-
     /// Something of the model. Nothing of it can fail to be written: strings, numbers and values.
     pub(super) fn model(&mut self, name: &'static str, model: &impl Serialize) {
         self.value(name, &serde_json::to_value(model).unwrap_or_default());

@@ -11,9 +11,11 @@ use mizzen_engine::plan::{MountedPack, ToolFacts};
 use mizzen_engine::run::{Event, PackAnswer, PackQuestion, Shown};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
+use mizzen_model::json::{Form, serde_write_canonical, write_string};
 use mizzen_model::pack::Moment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -195,39 +197,57 @@ pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said
     let mut body = Body::of_kind("packs_answered");
     body.number("question", question);
     body.model("asked", &asked);
-    let packs = said.iter().map(|said| {
-        let mut one = evaluation(said);
-        if let Some(place) = place(said).and_then(|place| u64::try_from(place).ok()) {
-            one.number("mount", place);
-        }
-        one
-    });
-    body.list("packs", packs);
+    let mut packs = String::with_capacity(2 + USUAL * said.len());
+    for (at, said) in said.iter().enumerate() {
+        packs.push(if at == 0 { '[' } else { ',' });
+        write_evaluation(said, place(said), &mut packs);
+    }
+    packs.push_str(if said.is_empty() { "[]" } else { "]" });
+    body.written("packs", packs);
     body
 }
 
-/// One thing that a pack said.
-fn evaluation(said: &PackEvaluation) -> Body {
-    let mut body = Body::default();
-    body.text("pack_id", &said.pack_id);
-    body.text("version", &said.version);
-    body.text("digest", &said.digest);
-    body.text("mode", said.mode.as_str());
-    body.text("moment", said.moment.as_str());
-    if let Some(step) = said.step {
-        body.number("step", step);
+/// What most of what a pack says fits into.
+const USUAL: usize = 512;
+
+/// One thing that a pack said, and its mount: a canonical object, written in the order of its keys.
+fn write_evaluation(said: &PackEvaluation, mount: Option<usize>, out: &mut String) {
+    let text = |before: &str, text: &str, out: &mut String| {
+        out.push_str(before);
+        write_string(text, Form::Canonical, out);
+    };
+    text("{\"action\":", said.action.as_str(), out);
+    out.push_str(if said.applied {
+        ",\"applied\":true"
+    } else {
+        ",\"applied\":false"
+    });
+    for (at, (key, value)) in said.details.iter().enumerate() {
+        text(if at == 0 { ",\"details\":{" } else { "," }, key, out);
+        out.push(':');
+        serde_write_canonical(value, out);
     }
-    if let Some(rule) = &said.rule {
-        body.text("rule", rule);
-    }
-    body.text("severity", said.severity.as_str());
-    body.text("action", said.action.as_str());
-    body.text("reason", &said.reason);
     if !said.details.is_empty() {
-        body.object("details", &said.details);
+        out.push('}');
     }
-    body.written("applied", said.applied.to_string());
-    body
+    text(",\"digest\":", &said.digest, out);
+    text(",\"mode\":", said.mode.as_str(), out);
+    text(",\"moment\":", said.moment.as_str(), out);
+    // Writing to a string cannot fail.
+    if let Some(mount) = mount {
+        let _ = write!(out, ",\"mount\":{mount}");
+    }
+    text(",\"pack_id\":", &said.pack_id, out);
+    text(",\"reason\":", &said.reason, out);
+    if let Some(rule) = &said.rule {
+        text(",\"rule\":", rule, out);
+    }
+    text(",\"severity\":", said.severity.as_str(), out);
+    if let Some(step) = said.step {
+        let _ = write!(out, ",\"step\":{step}");
+    }
+    text(",\"version\":", &said.version, out);
+    out.push('}');
 }
 
 /// Reads such an entry.
@@ -301,7 +321,15 @@ mod tests {
         }
         for value in [full, short] {
             let said: PackEvaluation = serde_json::from_value(value.clone()).unwrap();
-            assert_eq!(evaluation(&said).finish(), serde_to_canonical(&value));
+            let written = |mount| {
+                let mut out = String::new();
+                write_evaluation(&said, mount, &mut out);
+                out
+            };
+            assert_eq!(written(None), serde_to_canonical(&value));
+            let mut mounted = value;
+            mounted["mount"] = json!(2);
+            assert_eq!(written(Some(2)), serde_to_canonical(&mounted));
         }
     }
 }

@@ -1,7 +1,6 @@
-//! Facts from the text of a JSON array, without a tree of it in between: a pack is asked around every step, and most of what it
-//! is told it does not look at.
+//! Facts from the text of a JSON array, however it is written, without a tree of it in between.
 
-use super::{fact, one, value_of};
+use super::{fact, one, quick, value_of};
 use crate::{Fact, Program, Slot, SlotType, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
@@ -10,6 +9,18 @@ use std::fmt;
 
 /// Reads the facts whose names are wanted, each with its place.
 pub(crate) fn read_facts(
+    text: &str,
+    program: &Program,
+    most: usize,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(usize, Fact)>, String> {
+    if let Some(facts) = quick::read(text, program, most, is_wanted) {
+        return Ok(facts);
+    }
+    read_any(text, program, most, is_wanted)
+}
+
+fn read_any(
     text: &str,
     program: &Program,
     most: usize,
@@ -168,7 +179,7 @@ impl<'de> Visitor<'de> for Item<'_, '_> {
                         }
                         Some(_) => return reading.refuse(format!("fact {at}: {SHAPE}")),
                     }
-                    Fact::of_places(template, &mut given)
+                    Fact::of_places(template, given)
                 }
             },
             false => match members.next_key_seed(Text)?.as_deref() {
@@ -399,6 +410,116 @@ mod tests {
             r#"["(n 1)", {"name": "unseen", "fields": 7, "x": {}}, {"name": "n"}, {"template": "step", "slots": {"must": 1}}]"#,
         );
         assert_eq!(found.unwrap().len(), 3);
+    }
+
+    /// Numbers that look random and are the same at every run.
+    struct Dice(u64);
+
+    impl Dice {
+        fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            from[usize::try_from(self.0 >> 33).unwrap() % from.len()]
+        }
+
+        /// A fact that is sometimes right and sometimes as the host writes it.
+        fn fact(&mut self) -> String {
+            const VALUES: [&str; 27] = [
+                "1",
+                "0",
+                "-0",
+                "-7",
+                "01",
+                "1.5",
+                "1e2",
+                "1e999",
+                "2E-3",
+                "-",
+                "999999999999999999",
+                "1000000000000000000",
+                "9223372036854775808",
+                "18446744073709551616",
+                r#""b""#,
+                r#""x""#,
+                r#""longer than eight""#,
+                r#""é""#,
+                r#""a \" b""#,
+                r#""\u00e9\n""#,
+                r#""\q""#,
+                "\"tab\t\"",
+                "true",
+                "false",
+                "null",
+                "[\"x\"]",
+                "{}",
+            ];
+            let mut members: Vec<String> = Vec::new();
+            let few = self.pick(&["0", "1", "1", "2"]).parse().unwrap();
+            let is_ordered = self.pick(&["ordered", "a", "b", "c"]) == "ordered";
+            for _ in 0..few {
+                let is_usual = self.pick(&["usual", "usual", "any"]) == "usual";
+                let value = self.pick(if is_usual {
+                    &["1", "\"x\"", "0.5", "\"a\\n\""]
+                } else {
+                    &VALUES
+                });
+                let value = value.to_owned();
+                members.push(match is_ordered {
+                    true => value,
+                    false => {
+                        let slot = self.pick(&[
+                            "id", "cost", "kind", "any", "tags", "must", "must", "no", r"i\u0064",
+                        ]);
+                        format!("\"{slot}\":{value}")
+                    }
+                });
+            }
+            if !is_ordered {
+                // Without it nothing is right.
+                members.push(r#""must":1"#.to_owned());
+            }
+            let comma = self.pick(&[",", ",", ",", ",", " ,", ",,"]);
+            let members = members.join(comma);
+            let end = self.pick(&["}", "}", "}", "}", " }", ""]);
+            match is_ordered {
+                true => {
+                    let name = self.pick(&["n", "unseen", "n\\n", ""]);
+                    format!(r#"{{"name":"{name}","fields":[{members}]{end}"#)
+                }
+                false => {
+                    let name = self.pick(&["step", "step", "step", "unseen", "other"]);
+                    format!(r#"{{"template":"{name}","slots":{{{members}}}{end}"#)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_quick_reader_makes_of_facts_what_the_general_one_makes_of_them() {
+        let rules = "(deftemplate step (slot id (type INTEGER)) (slot cost (type FLOAT)) (slot kind (allowed-symbols a b))
+            (slot any) (multislot tags (type SYMBOL)) (slot must (default ?NONE)))";
+        let program = Program::parse(rules).unwrap();
+        let wanted = |name: &str| name != "unseen";
+        let (mut dice, mut quickly, mut refused) = (Dice(7), 0, 0);
+        for _ in 0..20_000 {
+            let count = dice.pick(&["0", "1", "1", "2", "5"]).parse().unwrap();
+            let facts: Vec<String> = (0..count).map(|_| dice.fact()).collect();
+            let comma = dice.pick(&[",", ",\n", ",", ",", ";"]);
+            let end = dice.pick(&["]", "]", "]", " ]\n", "] x", ""]);
+            let text = format!("[{}{end}", facts.join(comma));
+            let general = read_any(&text, &program, 4, &wanted);
+            refused += usize::from(general.is_err());
+            if let Some(quick) = quick::read(&text, &program, 4, &wanted) {
+                quickly += usize::from(!quick.is_empty());
+                assert_eq!(Ok(quick), general, "{text}");
+            }
+        }
+        assert!(quickly > 1_000 && refused > 1_000, "{quickly} {refused}");
+        // What the host writes is read quickly, or nothing is gained.
+        let text = r#"[{"name":"n","fields":["x",1,true]},{"template":"step","slots":{"id":7,"kind":"b","any":"a \"b\"","must":0.5}}]"#;
+        assert_eq!(quick::read(text, &program, 4, &wanted).unwrap().len(), 2);
     }
 
     #[test]

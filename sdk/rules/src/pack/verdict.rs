@@ -4,7 +4,7 @@
 mod text;
 
 use crate::json::value_to_json;
-use crate::{Fact, FactId, Firing, Report, Value};
+use crate::{Fact, FactId, Firing, Value};
 use serde_json::{Map, Value as Json, json};
 use text::{Text, plain};
 
@@ -56,8 +56,9 @@ impl Decision {
     }
 }
 
-pub(super) fn read(
-    report: &Report,
+pub(super) fn read<'s>(
+    firings: &[Firing],
+    facts: impl Iterator<Item = (FactId, &'s Fact)>,
     places: &[(FactId, usize)],
     id: &str,
     shares: &[String],
@@ -65,13 +66,13 @@ pub(super) fn read(
     let mut verdict = Verdict::default();
     // In the order in which the facts were made, so their ids grow.
     let mut made: Vec<(FactId, &Firing)> = Vec::new();
-    for firing in &report.firings {
+    for firing in firings {
         made.extend(firing.asserted.iter().map(|(fact, _)| (*fact, firing)));
     }
-    for (fact_id, fact) in &report.facts {
+    for (fact_id, fact) in facts {
         let name = fact.name();
         if name == "decision" && fact.template().is_some() {
-            let place = made.binary_search_by_key(fact_id, |(fact, _)| *fact).ok();
+            let place = made.binary_search_by_key(&fact_id, |(fact, _)| *fact).ok();
             let firing = place.and_then(|place| Some(made.get(place)?.1));
             verdict.decisions.push(decision(fact, firing, places)?);
         } else if shares.iter().any(|shared| shared == name) {

@@ -58,6 +58,9 @@ pub(super) struct Telling {
     told: MomentFacts,
     run_id: String,
     time: String,
+    /// How the last fact ended, from its source on: most of them end the same.
+    tail: String,
+    tail_source: Option<String>,
     /// The step that the next facts are about.
     pub(super) step: Option<u32>,
     problem: Option<String>,
@@ -80,6 +83,8 @@ impl Telling {
             },
             run_id,
             time: now_ms.to_string(),
+            tail: String::new(),
+            tail_source: None,
             step: None,
             problem: None,
         }
@@ -106,22 +111,30 @@ impl Telling {
             match value {
                 Slot::Text(value) => quote(text, value),
                 // The language's integers are signed. Writing to a string cannot fail.
-                Slot::Number(number) => drop(write!(text, "{}", (*number).min(i64::MAX as u64))),
+                Slot::Number(number) => digits(text, (*number).min(i64::MAX as u64)),
                 Slot::Amount(number) => drop(write!(text, "{}", Value::from(*number))),
                 Slot::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
             }
             text.push(',');
         }
         if let Some(step) = self.step {
-            let _ = write!(text, "\"step\":{step},");
+            text.push_str("\"step\":");
+            digits(text, u64::from(step));
+            text.push(',');
         }
-        text.push_str("\"source\":");
-        quote(text, source);
-        text.push_str(",\"run-id\":\"");
-        text.push_str(&self.run_id);
-        text.push_str("\",\"time\":");
-        text.push_str(&self.time);
-        text.push_str("}}");
+        if self.tail_source.as_deref() != Some(source) {
+            let tail = &mut self.tail;
+            tail.clear();
+            tail.push_str("\"source\":");
+            quote(tail, source);
+            tail.push_str(",\"run-id\":\"");
+            tail.push_str(&self.run_id);
+            tail.push_str("\",\"time\":");
+            tail.push_str(&self.time);
+            tail.push_str("}}");
+            self.tail_source = Some(source.to_owned());
+        }
+        text.push_str(&self.tail);
         self.told(Some(template), began);
     }
 
@@ -264,6 +277,15 @@ fn is_name(name: &str) -> bool {
         .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     first && name.len() <= NAME_MAX && name.bytes().all(rest)
+}
+
+/// A number as JSON. There are two dozen of them around every step, and most are short.
+fn digits(into: &mut String, number: u64) {
+    match u8::try_from(number) {
+        Ok(digit @ 0..=9) => into.push(char::from(b'0' + digit)),
+        // Writing to a string cannot fail.
+        _ => drop(write!(into, "{number}")),
+    }
 }
 
 /// A text as JSON.

@@ -1,7 +1,7 @@
 //! JSON, written as it comes.
 
 use crate::Value;
-use crate::json::value_to_json;
+use crate::json::{plain_length, value_to_json};
 use std::fmt::Write;
 
 /// A JSON text in the making. Whoever writes it closes what it opens.
@@ -82,20 +82,19 @@ impl Text {
     pub(super) fn text(&mut self, text: &str) {
         self.text.push('"');
         let mut rest = text;
-        let special = |c: char| c < ' ' || c == '"' || c == '\\';
-        while let Some((before, after)) = rest.find(special).and_then(|at| rest.split_at_checked(at)) {
-            self.text.push_str(before);
+        // What is not itself in a text is a byte of its own, so what stands before it is whole.
+        while let Some((plain, after)) = rest.split_at_checked(plain_length(rest.as_bytes())) {
+            self.text.push_str(plain);
             let mut after = after.chars();
             match after.next() {
                 Some(c @ ('"' | '\\')) => self.text.extend(['\\', c]),
                 Some(c) => {
                     let _ = write!(self.text, "\\u{:04x}", u32::from(c));
                 }
-                None => {}
+                None => break,
             }
             rest = after.as_str();
         }
-        self.text.push_str(rest);
         self.text.push('"');
     }
 }
