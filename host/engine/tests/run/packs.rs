@@ -225,7 +225,9 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
     assert_eq!(named(&after, "cost")[0]["amount"], 0.5);
     assert_eq!(named(&after, "artifact")[0]["bytes"], 9);
     assert_eq!(named(&after, "step")[0]["attempt"], 2);
+    assert_eq!(named(&after, "transition")[0]["from"], "start");
     let end = facts(&asked[4]);
+    assert!(named(&end, "tool-call").is_empty(), "all have ended");
     assert_eq!(named(&end, "transition")[0]["to"], "completed");
     assert_eq!(named(&end, "run")[0]["status"], "completed");
 }
@@ -254,6 +256,8 @@ fn packs_hear_who_answered_and_who_cancelled() {
         (&answered["actor"], &answered["answer"]),
         (&json!("ada"), &json!("approve"))
     );
+    let interrupted = slots(end, "tool-call").expect("no other moment tells of the call that was under way");
+    assert_eq!((&interrupted["step"], &interrupted["attempt"]), (&json!(0), &json!(1)));
     let cancelled = slots(end, "cancel").unwrap();
     assert_eq!(
         (&cancelled["actor"], &cancelled["reason"]),
