@@ -47,13 +47,14 @@ fn the_rule_engine_was_made_from_the_sources_that_are_there() {
     let mut there = BTreeSet::from(
         [
             "plugins/rule-engine/rule-engine.wasm",
+            "sdk/rules/Cargo.toml",
             "sdk/src/pack.rs",
             "wit/v1/pack.wit",
             "wit/v1/types.wit",
         ]
         .map(str::to_owned),
     );
-    for folder in ["plugins/rule-engine/src", "sdk/src/pack"] {
+    for folder in ["plugins/rule-engine/src", "sdk/rules/src", "sdk/src/pack"] {
         files(&root.join(folder), &mut there, &root);
     }
     wrong.extend(listed.symmetric_difference(&there).cloned());

@@ -246,27 +246,44 @@ fn hostile_rules_end_in_a_budget_error() {
         &one,
         "led to each other",
     );
+    // A text that doubles itself, and an expression that a fact brings.
+    fails(
+        "(defrule doubles (n ?a) => (assert (s \"aaaaaaaa\"))) (defrule more (s ?a) => (assert (s (str-cat ?a ?a))))",
+        &one,
+        "budget of 65536 bytes",
+    );
+    let giant = desk.write(
+        "giant.json",
+        r#"["(n 1)", {"name": "p", "fields": ["(a{1000}){1000}"]}]"#,
+    );
+    fails(
+        "(defrule searches (n ?a) (p ?p&:(matches \"a\" ?p)) => (assert (decision (reason \"x\"))))",
+        &giant,
+        "budget of 32768 bytes",
+    );
 }
 
 #[test]
-fn rules_that_are_too_deep_or_patterns_that_are_too_large_are_refused_when_the_pack_is_built() {
+fn rules_that_are_too_deep_or_patterns_that_are_too_large_end_in_a_budget_error_when_the_pack_is_built() {
     let desk = Desk::new();
     let refused = |rules: &str, part: &str| {
         let folder = desk.pack(rules);
-        let output = desk.mizzen(&["pack", "build", &folder]);
+        let output = desk.mizzen(&["pack", "build", &folder, "--json"]);
         assert_eq!(output.status.code(), Some(1));
-        let text = String::from_utf8_lossy(&output.stderr).to_lowercase();
-        assert!(text.contains(part), "{text}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["error"]["code"], "BUDGET_EXHAUSTED", "{answer:#}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{message}");
     };
     let nest = format!(
         "(defrule deep (n ?a) => (bind ?b {}1{}))",
         "(+ 1 ".repeat(800),
         ")".repeat(800)
     );
-    refused(&nest, "deep");
+    refused(&nest, "nested deeper than the budget of 32");
     refused(
         "(defrule giant (n ?a&:(matches ?a \"((((a{99}){99}){99}){99})\")) => (assert (decision (reason \"x\"))))",
-        "no regular expression that can be used",
+        "the budget of 32768 bytes",
     );
 }
 

@@ -100,6 +100,61 @@ fn what_cannot_run_exits_one_and_says_why() {
         "",
         "budget of 1 match operations",
     );
+    // What goes round is shown, and the kind of the error.
+    check(
+        "run",
+        "(defrule round (n ?x) => (assert (n (+ ?x 1))))",
+        r#"{"n": 1}"#,
+        &["--trace"],
+        1,
+        "fired round on f-64 (n 64); asserted f-65 (n 65)",
+        "budget of 64",
+    );
+    check(
+        "run",
+        "(defrule round (n ?x) => (assert (n (+ ?x 1))))",
+        r#"{"n": 1}"#,
+        &["--json"],
+        1,
+        "\"code\": \"BUDGET_EXHAUSTED\"",
+        "",
+    );
+    check(
+        "run",
+        "(defrule r (s ?x) => (assert (s (str-cat ?x ?x))))",
+        r#"["(s \"aaaaaaaa\")"]"#,
+        &["--json"],
+        1,
+        "\"code\": \"BUDGET_EXHAUSTED\"",
+        "",
+    );
+    check(
+        "check",
+        &"(".repeat(4_096),
+        "",
+        &["--json"],
+        1,
+        "\"code\": \"BUDGET_EXHAUSTED\"",
+        "",
+    );
+    check(
+        "check",
+        "(defrule r (a) => (printout t))",
+        "",
+        &["--json"],
+        1,
+        "\"code\": \"RULE_REFUSED\"",
+        "",
+    );
+    check(
+        "check",
+        "(defrule r (a) =>\n\t(printout t))",
+        "",
+        &[],
+        1,
+        "",
+        "   | \t(printout t))\n   | \t ^^^^^^^^\n  hint: ",
+    );
     check("check", SEED, "", &[], 0, "1 rules", "");
     check(
         "check",

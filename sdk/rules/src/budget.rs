@@ -42,6 +42,14 @@ pub enum Exhausted {
     Activations(usize),
     /// Too much memory.
     Memory(usize),
+    /// A text that a function makes is too long, in bytes.
+    Text(usize),
+    /// A fact has too many values.
+    Values(usize),
+    /// A regular expression that facts bring is too large, in bytes of its program.
+    Pattern(usize),
+    /// A fact's text is nested too deep.
+    Nesting(usize),
 }
 
 impl fmt::Display for Exhausted {
@@ -58,6 +66,19 @@ impl fmt::Display for Exhausted {
             ),
             Self::Activations(limit) => write!(f, "the rules match more than the budget of {limit} times"),
             Self::Memory(limit) => write!(f, "the facts need more than the budget of {limit} bytes"),
+            Self::Text(limit) => write!(
+                f,
+                "a rule makes a text of more than the budget of {limit} bytes; does it take its own text again?"
+            ),
+            Self::Values(limit) => write!(
+                f,
+                "a rule makes a fact of more than the budget of {limit} values; does it take its own values again?"
+            ),
+            Self::Pattern(limit) => write!(
+                f,
+                "a regular expression needs more than the budget of {limit} bytes, or is nested too deep"
+            ),
+            Self::Nesting(limit) => write!(f, "a fact is nested deeper than the budget of {limit}"),
         }
     }
 }

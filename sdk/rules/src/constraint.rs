@@ -62,7 +62,8 @@ pub(crate) fn parse(
             match (&signed.term, binds) {
                 (Term::Any | Term::Multi(None), _) if !signed.negated => {}
                 (Term::Any | Term::Multi(None), _) => {
-                    return Err(RuleError::new(signed.span, "`~?` excludes everything"));
+                    return Err(RuleError::new(signed.span, "`~?` excludes everything")
+                        .hint("name what it must not be: `~red`, `~?x`"));
                 }
                 (Term::Single(name) | Term::Multi(Some(name)), true) => {
                     let variable = scope.find(name).unwrap_or_else(|| {
@@ -230,10 +231,10 @@ fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
         (FormKind::Single(None), _) => (Term::Any, 1),
         (FormKind::Multi(name), _) => (Term::Multi(name.clone()), 1),
         (FormKind::Sign(sign), _) => {
-            return Err(RuleError::new(
-                form.span,
-                format!("`{sign}` needs a value before it"),
-            ));
+            return Err(
+                RuleError::new(form.span, format!("`{sign}` needs a value before it"))
+                    .hint("`?x&~red`, `red|green`, `~red`"),
+            );
         }
         (FormKind::List(_), _) => {
             return Err(RuleError::new(form.span, "a list has no place in a field")

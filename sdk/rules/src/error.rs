@@ -21,23 +21,75 @@ impl fmt::Display for Position {
 /// Why a text is no rule program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
+    /// Of which kind it is.
+    pub kind: RuleErrorKind,
     /// Where it starts.
     pub start: Position,
     /// Where it ends.
     pub end: Position,
     /// What is wrong.
     pub message: String,
-    /// What to write instead, where that can be said.
-    pub hint: Option<String>,
+    /// What to write instead, or what to do.
+    pub hint: String,
+}
+
+/// The kinds of [`RuleError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleErrorKind {
+    /// It is not in the language, or makes no sense.
+    Refused,
+    /// It would be allowed, and there is too much of it: bytes, nesting, patterns, the size of a regular expression.
+    Budget,
+}
+
+impl RuleErrorKind {
+    /// A stable code; a budget that is spent while rules run has the same.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Refused => "RULE_REFUSED",
+            Self::Budget => BUDGET_EXHAUSTED,
+        }
+    }
+}
+
+/// The code of every budget that is spent, in a text and in a run.
+pub(crate) const BUDGET_EXHAUSTED: &str = "BUDGET_EXHAUSTED";
+
+/// An error that does not say yet what to do about it. There is no other way to make one, so all of them say it.
+#[derive(Debug)]
+pub(crate) struct Unhinted {
+    kind: RuleErrorKind,
+    span: (Position, Position),
+    message: String,
+}
+
+impl Unhinted {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> RuleError {
+        RuleError {
+            kind: self.kind,
+            start: self.span.0,
+            end: self.span.1,
+            message: self.message,
+            hint: hint.into(),
+        }
+    }
 }
 
 impl RuleError {
-    pub(crate) fn new(span: (Position, Position), message: impl Into<String>) -> Self {
-        Self {
-            start: span.0,
-            end: span.1,
+    pub(crate) fn new(span: (Position, Position), message: impl Into<String>) -> Unhinted {
+        Unhinted {
+            kind: RuleErrorKind::Refused,
+            span,
             message: message.into(),
-            hint: None,
+        }
+    }
+
+    /// A text that needs more than it may.
+    pub(crate) fn budget(span: (Position, Position), message: impl Into<String>) -> Unhinted {
+        Unhinted {
+            kind: RuleErrorKind::Budget,
+            ..Self::new(span, message)
         }
     }
 
@@ -47,20 +99,11 @@ impl RuleError {
         let start = Position { line: 1, column: 1 };
         Self::new((start, start), message).hint(hint)
     }
-
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.start, self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
+        write!(f, "{}: {} ({})", self.start, self.message, self.hint)
     }
 }
 
@@ -80,6 +123,18 @@ pub enum RunError {
     },
     /// A fact does not fit its template.
     Fact(String),
+}
+
+impl RunError {
+    /// A stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Exhausted(_) => BUDGET_EXHAUSTED,
+            Self::Action { .. } => "ACTION_FAILED",
+            Self::Fact(_) => "BAD_FACTS",
+        }
+    }
 }
 
 impl fmt::Display for RunError {

@@ -1,7 +1,7 @@
 //! What happened in a run, and why a rule did not fire.
 
 use crate::budget::Exhausted;
-use crate::fact::{Fact, FactId};
+use crate::fact::{Fact, FactId, Facts};
 use crate::network::{Branch, Partial, Plan, Search};
 use crate::rule::Rule;
 use std::fmt;
@@ -64,11 +64,12 @@ pub(crate) fn explain(
     rule: &Rule,
     at: usize,
     branches: &[Branch],
+    facts: &Facts,
     search: &mut Search<'_>,
 ) -> Result<Explanation, Exhausted> {
     let mut reasons = Vec::new();
     for branch in branches.iter().filter(|branch| branch.rule == at) {
-        reasons.push(reason(branch, search)?);
+        reasons.push(reason(branch, facts, search)?);
     }
     Ok(Explanation {
         rule: rule.name.to_string(),
@@ -76,7 +77,22 @@ pub(crate) fn explain(
     })
 }
 
-fn reason(branch: &Branch, search: &mut Search<'_>) -> Result<String, Exhausted> {
+/// What stands against a pattern that no fact matches: whether there are facts of its name at all, and one of them.
+fn unmatched(text: &str, name: &str, facts: &Facts) -> String {
+    let mut named = facts.iter().filter(|(_, fact)| fact.name() == name);
+    match named.next() {
+        None => format!("no fact matches {text}: there is none of the name {name}"),
+        Some((id, fact)) => {
+            let shown: String = fact.to_string().chars().take(200).collect();
+            match named.count() {
+                0 => format!("no fact matches {text}: there is only f-{id} {shown}"),
+                more => format!("no fact matches {text}: not f-{id} {shown}, nor {more} more"),
+            }
+        }
+    }
+}
+
+fn reason(branch: &Branch, facts: &Facts, search: &mut Search<'_>) -> Result<String, Exhausted> {
     let group = &branch.group;
     let text = |position: usize| {
         let memory = group
@@ -85,13 +101,9 @@ fn reason(branch: &Branch, search: &mut Search<'_>) -> Result<String, Exhausted>
             .and_then(|id| search.memories.get(*id));
         memory.map_or_else(String::new, |memory| memory.pattern.text.clone())
     };
-    for (position, memory) in group.memories.iter().enumerate() {
-        if search
-            .memories
-            .get(*memory)
-            .is_some_and(|memory| memory.len() == 0)
-        {
-            return Ok(format!("no fact matches {}", text(position)));
+    for memory in group.memories.iter().filter_map(|id| search.memories.get(*id)) {
+        if memory.len() == 0 {
+            return Ok(unmatched(&memory.pattern.text, &memory.pattern.name, facts));
         }
     }
     // The longest beginning of the join order that has a match.

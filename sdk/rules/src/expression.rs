@@ -3,6 +3,7 @@
 use crate::budget::Meter;
 use crate::error::RuleError;
 use crate::function::{Failure, Function, Pattern, call};
+use crate::pattern::text_of;
 use crate::reader::{Form, FormKind, Span};
 use crate::value::Value;
 
@@ -119,11 +120,13 @@ pub(crate) fn compile(form: &Form, scope: &Scope) -> Result<Expression, RuleErro
         FormKind::Single(None) | FormKind::Multi(None) => Err(RuleError::new(
             form.span,
             "`?` stands for any value, and an expression needs one",
-        )),
+        )
+        .hint("give it a name in a pattern, ?x, and use that")),
         FormKind::Sign(sign) => Err(RuleError::new(
             form.span,
             format!("`{sign}` has no place in an expression"),
-        )),
+        )
+        .hint("write (and …), (or …) or (not …)")),
         FormKind::List(items) => compile_call(items, form.span, scope),
     }
 }
@@ -133,20 +136,25 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         return Err(RuleError::new(span, "an expression is empty").hint("write (function argument …)"));
     };
     let Some(name) = head.symbol() else {
-        return Err(RuleError::new(
-            head.span,
-            "an expression starts with the name of a function",
-        ));
+        let error = RuleError::new(head.span, "an expression starts with the name of a function");
+        return Err(match infix(arguments) {
+            Some(operator) => error.hint(format!(
+                "write ({operator} {}{})",
+                text_of(head),
+                operands(arguments)
+            )),
+            None => error.hint("write (function argument …), such as (> ?x 3)"),
+        });
     };
     let Some((function, least, most)) = Function::parse(name) else {
-        // An infix: the operator is in the second place.
-        if let Some(operator) = arguments
-            .first()
-            .and_then(Form::symbol)
-            .filter(|word| Function::parse(word).is_some())
-        {
-            return Err(RuleError::new(span, "operators stand before their operands")
-                .hint(format!("write ({operator} {name} …)")));
+        // A bare word there is most likely meant to be a fact.
+        if let Some(operator) = infix(arguments) {
+            return Err(
+                RuleError::new(span, "operators stand before their operands").hint(format!(
+                    "where {name} is a fact, write the pattern ({name} ?v&:({operator} ?v{}))",
+                    operands(arguments)
+                )),
+            );
         }
         return Err(refused(name, head.span));
     };
@@ -159,7 +167,8 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         return Err(RuleError::new(
             span,
             format!("`{name}` takes {wanted} argument(s), not {}", arguments.len()),
-        ));
+        )
+        .hint(format!("write ({name}{})", " …".repeat(least.max(1)))));
     }
     let compiled: Result<Vec<_>, _> = arguments
         .iter()
@@ -173,7 +182,7 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         ] = compiled.as_slice()
     {
         let at = arguments.get(1).map_or(span, |argument| argument.span);
-        let pattern = Pattern::compile(pattern).map_err(|message| RuleError::new(at, message))?;
+        let pattern = Pattern::compile(pattern).map_err(|unusable| unusable.in_a_rule(at))?;
         return Ok(Expression::Matches(
             function,
             Box::new(compiled.swap_remove(0)),
@@ -181,6 +190,20 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         ));
     }
     Ok(Expression::Call(function, compiled))
+}
+
+/// The operator of `x < 3`: the second word of it.
+fn infix(arguments: &[Form]) -> Option<&str> {
+    arguments
+        .first()
+        .and_then(Form::symbol)
+        .filter(|word| Function::parse(word).is_some())
+}
+
+/// What follows the operator, as it was written.
+fn operands(arguments: &[Form]) -> String {
+    let after = arguments.iter().skip(1);
+    after.map(|operand| format!(" {}", text_of(operand))).collect()
 }
 
 /// A word of CLIPS, or of nobody, that the language does not have.

@@ -157,8 +157,10 @@ impl Fact {
 
     pub(crate) fn from_slots(template: &Arc<Template>, slots: Vec<Value>) -> Result<Self, String> {
         for (slot, value) in template.slots().iter().zip(&slots) {
-            slot.check(value)
-                .map_err(|message| format!("a fact {} does not fit: {message}", template.name()))?;
+            slot.check(value).map_err(|message| {
+                let (name, takes) = (template.name(), slot.takes());
+                format!("a fact {name} does not fit: {message}; {takes}")
+            })?;
         }
         Ok(Self {
             name: template.shared_name(),

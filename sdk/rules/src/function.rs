@@ -262,18 +262,12 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
         (Function::LuhnMatches, [text, pattern]) => {
             let (text, pattern) = (lexeme(function, text)?, lexeme(function, pattern)?);
             meter.spend(2000 + u64::try_from(pattern.len()).unwrap_or(u64::MAX))?;
-            boolean(
-                Pattern::compile(pattern)
-                    .map_err(error)?
-                    .is_luhn_match(text, meter)?,
-            )
+            boolean(Pattern::compile(pattern)?.is_luhn_match(text, meter)?)
         }
         (Function::Matches, [text, pattern]) => {
             let (text, pattern) = (lexeme(function, text)?, lexeme(function, pattern)?);
             meter.spend(2000 + u64::try_from(pattern.len()).unwrap_or(u64::MAX))?;
-            Ok(Value::boolean(
-                Pattern::compile(pattern).map_err(error)?.is_match(text, meter)?,
-            ))
+            Ok(Value::boolean(Pattern::compile(pattern)?.is_match(text, meter)?))
         }
         _ => Err(error(format!(
             "`{}` does not take {} arguments",
@@ -301,7 +295,7 @@ fn concatenate(values: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
             }
         }
         if text.len() > LONGEST {
-            return Err(Failure::Error(format!("`str-cat` makes {LONGEST} bytes at most")));
+            return Err(Exhausted::Text(LONGEST).into());
         }
     }
     Ok(Value::String(text.into()))

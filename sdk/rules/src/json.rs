@@ -14,25 +14,65 @@ mod read;
 pub(crate) use quick::plain_length;
 pub(crate) use read::read_facts;
 
-use crate::{Fact, Program, Slot, SlotType, Value};
+use crate::reader::TextLimits;
+use crate::{Exhausted, Fact, Program, RuleErrorKind, Slot, SlotType, Value};
 use serde_json::{Map, Value as Json, json};
+
+/// How deep the text of a fact may nest.
+const NESTING: usize = TextLimits::WHEN.nesting;
 
 /// Most facts that a document may list; a session's own budget is usually smaller.
 const MOST: usize = 100_000;
 
-/// Reads a document of facts.
-pub fn facts(document: &Json, program: &Program) -> Result<Vec<Fact>, String> {
-    match document {
-        Json::Array(items) if items.len() > MOST => {
-            Err(format!("{} facts are more than {MOST}", items.len()))
+/// Why a document has no facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FactsError {
+    /// There is too much of them.
+    Exhausted(Exhausted),
+    /// They are not what facts are.
+    Refused(String),
+}
+
+impl FactsError {
+    /// Says which fact it is about.
+    fn at(self, place: usize) -> Self {
+        match self {
+            Self::Refused(problem) => Self::Refused(format!("fact {place}: {problem}")),
+            exhausted @ Self::Exhausted(_) => exhausted,
         }
+    }
+}
+
+impl std::fmt::Display for FactsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exhausted(exhausted) => write!(f, "{exhausted}"),
+            Self::Refused(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for FactsError {}
+
+impl From<String> for FactsError {
+    fn from(problem: String) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+/// Reads a document of facts.
+pub fn facts(document: &Json, program: &Program) -> Result<Vec<Fact>, FactsError> {
+    match document {
+        Json::Array(items) if items.len() > MOST => Err(FactsError::Exhausted(Exhausted::Facts(MOST))),
         Json::Array(items) => items
             .iter()
             .enumerate()
-            .map(|(at, item)| fact(item, program).map_err(|message| format!("fact {at}: {message}")))
+            .map(|(at, item)| fact(item, program).map_err(|error| error.at(at)))
             .collect(),
-        Json::Object(state) => state_facts(state),
-        _ => Err("facts are an array of facts, or an object with the fields of a state".to_owned()),
+        Json::Object(state) => Ok(state_facts(state)?),
+        _ => Err(FactsError::Refused(
+            "facts are an array of facts, or an object with the fields of a state".to_owned(),
+        )),
     }
 }
 
@@ -77,12 +117,18 @@ fn nested(item: &Json) -> Result<Value, String> {
 }
 
 /// Reads one fact.
-pub fn fact(item: &Json, program: &Program) -> Result<Fact, String> {
-    let object = match item {
-        Json::String(text) => return Fact::parse_with(text, program).map_err(|error| error.to_string()),
-        Json::Object(object) => object,
-        _ => return Err("a fact is a text or an object".to_owned()),
-    };
+pub fn fact(item: &Json, program: &Program) -> Result<Fact, FactsError> {
+    match item {
+        Json::String(text) => Fact::parse_with(text, program).map_err(|error| match error.kind {
+            RuleErrorKind::Budget => FactsError::Exhausted(Exhausted::Nesting(NESTING)),
+            RuleErrorKind::Refused => FactsError::Refused(error.to_string()),
+        }),
+        Json::Object(object) => Ok(object_fact(object, program)?),
+        _ => Err(FactsError::Refused("a fact is a text or an object".to_owned())),
+    }
+}
+
+fn object_fact(object: &Map<String, Json>, program: &Program) -> Result<Fact, String> {
     let known = ["name", "fields", "template", "slots"];
     if let Some(unknown) = object.keys().find(|key| !known.contains(&key.as_str())) {
         return Err(format!(

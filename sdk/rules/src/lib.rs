@@ -39,7 +39,7 @@ mod value;
 mod when;
 
 pub use budget::{Budget, Exhausted};
-pub use error::{Position, RuleError, RunError};
+pub use error::{Position, RuleError, RuleErrorKind, RunError};
 pub use explain::{Explanation, Firing, Report};
 pub use fact::{Fact, FactId};
 pub use program::Program;

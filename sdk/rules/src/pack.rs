@@ -8,7 +8,7 @@ mod verdict;
 
 pub use verdict::{Decision, Verdict};
 
-use crate::json::read_facts;
+use crate::json::{FactsError, read_facts};
 use crate::{
     Budget, Explanation, Fact, FactId, Firing, Program, Report, RuleError, RunError, Session, Template,
 };
@@ -60,9 +60,8 @@ impl Failure {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Run(RunError::Exhausted(_)) => "BUDGET_EXHAUSTED",
-            Self::Run(RunError::Action { .. }) => "ACTION_FAILED",
-            Self::Run(RunError::Fact(_)) | Self::Facts(_) => "BAD_FACTS",
+            Self::Run(error) => error.code(),
+            Self::Facts(_) => "BAD_FACTS",
             Self::Tests(_) => "TEST_FAILED",
             Self::Decision(_) => "BAD_DECISION",
         }
@@ -181,7 +180,11 @@ impl Ruleset {
     /// When it is no array of facts, or one does not fit its template.
     pub fn given(&self, facts: &str, session: &Session<'_>) -> Result<Given, Failure> {
         let is_wanted = |name: &str| !self.is_private(name) && session.looks_at(name);
-        let given = read_facts(facts, &self.program, MOST_FACTS, &is_wanted).map_err(Failure::Facts)?;
+        let given =
+            read_facts(facts, &self.program, MOST_FACTS, &is_wanted).map_err(|error| match error {
+                FactsError::Exhausted(exhausted) => Failure::Run(RunError::Exhausted(exhausted)),
+                FactsError::Refused(problem) => Failure::Facts(problem),
+            })?;
         Ok(given
             .into_iter()
             .filter(|(_, fact)| !self.is_private(fact.name()))

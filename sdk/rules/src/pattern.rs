@@ -96,10 +96,10 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                     );
                 };
                 if seen.contains(&at) {
-                    return Err(RuleError::new(
-                        field.span,
-                        format!("slot {slot_name} is there twice"),
-                    ));
+                    return Err(
+                        RuleError::new(field.span, format!("slot {slot_name} is there twice"))
+                            .hint("join what must hold with `&`"),
+                    );
                 }
                 seen.push(at);
                 let constraints = field.list().unwrap_or_default().get(1..).unwrap_or_default();
@@ -109,7 +109,14 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                     return Err(RuleError::new(
                         field.span,
                         format!("slot {slot_name} holds exactly one value"),
-                    ));
+                    )
+                    .hint(format!("({slot_name} ?x), or a multislot in the deftemplate")));
+                }
+                // It could never match: most likely a word is not spelt as its template has it.
+                for item in &items {
+                    if let Some(Err(problem)) = item.literal.as_ref().map(|value| slot.check_one(value)) {
+                        return Err(RuleError::new(field.span, problem).hint(slot.takes()));
+                    }
                 }
                 slots.push(SlotPattern {
                     slot: at,
@@ -125,7 +132,8 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
         .filter(|item| item.many)
         .count();
     if many > 2 {
-        return Err(RuleError::new(form.span, "a pattern has at most two `$?`"));
+        return Err(RuleError::new(form.span, "a pattern has at most two `$?`")
+            .hint("(name $? ?x $?) looks at every place; more is for a second pattern"));
     }
     let mut locals = Vec::new();
     for variable in slots

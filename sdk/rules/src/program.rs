@@ -1,7 +1,7 @@
 //! A whole rule file.
 
 use crate::error::RuleError;
-use crate::expression::{Scope, refused};
+use crate::expression::Scope;
 use crate::reader::{Form, FormKind, TextLimits, read};
 use crate::rule::{self, NewFact, Rule};
 use crate::template::{self, Template};
@@ -39,10 +39,11 @@ impl Program {
         );
         for (at, form) in forms.iter().enumerate() {
             if at >= CONSTRUCTS {
-                return Err(RuleError::new(
+                return Err(RuleError::budget(
                     form.span,
-                    format!("a file has {CONSTRUCTS} constructs at most"),
-                ));
+                    format!("the file has more constructs than the budget of {CONSTRUCTS}"),
+                )
+                .hint("divide it into several packs"));
             }
             program.construct(form)?;
         }
@@ -55,10 +56,10 @@ impl Program {
                 let template = template::parse(form)?;
                 let name = template.name();
                 if name == "initial-fact" || self.templates.contains_key(name) {
-                    return Err(RuleError::new(
-                        form.span,
-                        format!("the template {name} exists already"),
-                    ));
+                    return Err(
+                        RuleError::new(form.span, format!("the template {name} exists already"))
+                            .hint("give this one another name, or use the one that is there"),
+                    );
                 }
                 self.templates.insert(name.into(), Arc::new(template));
             }
@@ -81,24 +82,25 @@ impl Program {
             Some("defrule") => {
                 let rule = rule::parse(form, &self.templates)?;
                 if self.rules.iter().any(|other| other.name == rule.name) {
-                    return Err(RuleError::new(
-                        form.span,
-                        format!("the rule {} is there twice", rule.name),
-                    ));
+                    return Err(
+                        RuleError::new(form.span, format!("the rule {} is there twice", rule.name))
+                            .hint("give this one another name"),
+                    );
                 }
                 self.rules.push(rule);
             }
-            Some(
-                other @ ("deffunction" | "defglobal" | "defclass" | "defmodule" | "definstances"
-                | "defgeneric" | "defmethod" | "defmessage-handler"),
-            ) => {
+            Some(other @ ("assert" | "retract" | "modify" | "bind")) => {
+                return Err(
+                    RuleError::new(form.span, format!("`{other}` has no place outside of a rule")).hint(
+                        "(deffacts start (a 1)) for the first facts, (defrule name … => …) for later ones",
+                    ),
+                );
+            }
+            Some(other) => {
                 return Err(
                     RuleError::new(form.span, format!("`{other}` is not in the rule language"))
                         .hint("a file has deftemplate, deffacts and defrule"),
                 );
-            }
-            Some(other) => {
-                return Err(refused(other, form.span).hint("a file has deftemplate, deffacts and defrule"));
             }
             None => {
                 return Err(

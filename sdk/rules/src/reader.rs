@@ -77,10 +77,15 @@ pub(crate) fn read(text: &str, limits: TextLimits) -> Result<Vec<Form>, RuleErro
         position: Position { line: 1, column: 1 },
     };
     if text.len() > limits.bytes {
-        return Err(RuleError::new(
+        return Err(RuleError::budget(
             (reader.position, reader.position),
-            format!("the text has {} bytes; {} are allowed", text.len(), limits.bytes),
-        ));
+            format!(
+                "the text has {} bytes, more than the budget of {}",
+                text.len(),
+                limits.bytes
+            ),
+        )
+        .hint("divide it into several"));
     }
     let mut done = Vec::new();
     let mut open: Vec<(Position, Vec<Form>)> = Vec::new();
@@ -94,19 +99,24 @@ pub(crate) fn read(text: &str, limits: TextLimits) -> Result<Vec<Form>, RuleErro
             '(' => {
                 reader.take(1);
                 if open.len() >= limits.nesting {
-                    return Err(RuleError::new(
+                    return Err(RuleError::budget(
                         (start, reader.position),
-                        format!("parentheses are nested deeper than {}", limits.nesting),
-                    ));
+                        format!(
+                            "parentheses are nested deeper than the budget of {}",
+                            limits.nesting
+                        ),
+                    )
+                    .hint("conclude a part of it in a rule of its own"));
                 }
                 open.push((start, Vec::new()));
                 continue;
             }
             ')' => {
                 reader.take(1);
-                let (start, items) = open
-                    .pop()
-                    .ok_or_else(|| RuleError::new((start, reader.position), "`)` closes nothing"))?;
+                let (start, items) = open.pop().ok_or_else(|| {
+                    RuleError::new((start, reader.position), "`)` closes nothing")
+                        .hint("take it away, or look for a `(` that is missing before it")
+                })?;
                 Form {
                     kind: FormKind::List(items),
                     span: (start, reader.position),
@@ -120,7 +130,8 @@ pub(crate) fn read(text: &str, limits: TextLimits) -> Result<Vec<Form>, RuleErro
         }
     }
     match open.first() {
-        Some((start, _)) => Err(RuleError::new((*start, reader.position), "`(` is never closed")),
+        Some((start, _)) => Err(RuleError::new((*start, reader.position), "`(` is never closed")
+            .hint("add the `)` that belongs to it")),
         None => Ok(done),
     }
 }
@@ -214,7 +225,8 @@ impl<'a> Reader<'a> {
         let mut characters = self.rest.chars().skip(1);
         loop {
             let Some(c) = characters.next() else {
-                return Err(RuleError::new((start, self.position), "a string is never closed"));
+                return Err(RuleError::new((start, self.position), "a string is never closed")
+                    .hint("add the `\"` that ends it; inside of a string it is `\\\"`"));
             };
             length += c.len_utf8();
             match c {
@@ -304,7 +316,7 @@ mod tests {
             ("a)", 1, 2, "closes nothing"),
             ("\n \"abc", 2, 2, "never closed"),
             ("?*g*", 1, 1, "no variable"),
-            (&"(".repeat(4096), 1, 33, "nested deeper than 32"),
+            (&"(".repeat(4096), 1, 33, "nested deeper than the budget of 32"),
             (&" ".repeat(4097), 1, 1, "4097 bytes"),
         ] {
             let error = read(text, TextLimits::WHEN).unwrap_err();

@@ -14,6 +14,9 @@ const PATTERNS: usize = 16;
 /// Most alternatives that the `or`s of one rule multiply to.
 const ALTERNATIVES: usize = 32;
 
+/// What to do about a rule that is too large.
+const DIVIDE: &str = "let one rule assert what another one asks";
+
 /// A rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
@@ -104,7 +107,8 @@ pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleErro
         left = left.get(1..).unwrap_or_default();
     }
     let Some(arrow) = left.iter().position(|item| item.is("=>")) else {
-        return Err(RuleError::new(form.span, format!("rule {name} has no `=>`")));
+        return Err(RuleError::new(form.span, format!("rule {name} has no `=>`"))
+            .hint("(defrule name (pattern) => (assert (fact)))"));
     };
     let actions = left.get(arrow + 1..).unwrap_or_default();
     let branches = branches(
@@ -171,9 +175,9 @@ fn conjunction(forms: &[Form]) -> Result<Alternatives<'_>, RuleError> {
         };
         at += taken;
         if all.len().saturating_mul(alternatives.len()) > ALTERNATIVES {
-            return Err(RuleError::new(
+            return Err(RuleError::budget(
                 form.span,
-                format!("the `or`s make more than {ALTERNATIVES} alternatives"),
+                format!("the `or`s make more alternatives than the budget of {ALTERNATIVES}"),
             )
             .hint("`red|green` inside one field costs nothing"));
         }
@@ -186,10 +190,14 @@ fn conjunction(forms: &[Form]) -> Result<Alternatives<'_>, RuleError> {
             })
             .collect();
         if all.iter().any(|elements| elements.len() > 4 * PATTERNS) {
-            return Err(RuleError::new(
+            return Err(RuleError::budget(
                 form.span,
-                "the rule has too many conditional elements",
-            ));
+                format!(
+                    "the rule has more conditional elements than the budget of {}",
+                    4 * PATTERNS
+                ),
+            )
+            .hint(DIVIDE));
         }
     }
     Ok(all)
@@ -214,10 +222,10 @@ fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
     let needs = |least: usize| {
         if inner.len() < least {
             let head = form.head().unwrap_or_default();
-            return Err(RuleError::new(
-                form.span,
-                format!("`{head}` needs at least {least} condition(s)"),
-            ));
+            return Err(
+                RuleError::new(form.span, format!("`{head}` needs at least {least} condition(s)"))
+                    .hint(format!("({head}{})", " (name value)".repeat(least))),
+            );
         }
         Ok(())
     };
@@ -260,8 +268,11 @@ fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
             [expression] => Ok(vec![vec![Element::Test(expression)]]),
             _ => Err(RuleError::new(form.span, "`test` takes one expression").hint("(test (> ?x 3))")),
         },
-        Some("logical" | "object") => Err(expression::refused(form.head().unwrap_or_default(), form.span)
-            .hint("there are only facts, and no truth maintenance")),
+        Some(head @ ("logical" | "object")) => Err(RuleError::new(
+            form.span,
+            format!("`{head}` is not in the rule language"),
+        )
+        .hint("there are only facts, and no truth maintenance")),
         _ => Ok(vec![vec![Element::Pattern(form, None)]]),
     }
 }
@@ -345,10 +356,11 @@ impl Builder<'_> {
                 Element::Pattern(form, address) => {
                     self.patterns += 1;
                     if self.patterns > PATTERNS {
-                        return Err(RuleError::new(
+                        return Err(RuleError::budget(
                             form.span,
-                            format!("a rule has {PATTERNS} patterns at most"),
-                        ));
+                            format!("the rule has more patterns than the budget of {PATTERNS}"),
+                        )
+                        .hint(DIVIDE));
                     }
                     let mut naming = Naming {
                         templates: self.templates,
@@ -361,13 +373,15 @@ impl Builder<'_> {
                             return Err(RuleError::new(
                                 *span,
                                 "a fact that must not be there cannot be bound",
-                            ));
+                            )
+                            .hint("take `?… <-` away inside of `not`, `exists` and `forall`"));
                         }
                         if scope.find(name).is_some() {
                             return Err(RuleError::new(
                                 *span,
                                 format!("the variable ?{name} has a value already"),
-                            ));
+                            )
+                            .hint("give the fact another name"));
                         }
                         scope.bind(name, self.fresh);
                         pattern.address = Some(self.fresh);
@@ -464,7 +478,13 @@ impl Builder<'_> {
                 self.fresh += 1;
             }
             Some(head @ ("assert" | "retract" | "modify")) => {
-                return Err(RuleError::new(form.span, format!("`{head}` needs an argument")));
+                return Err(
+                    RuleError::new(form.span, format!("`{head}` needs an argument")).hint(match head {
+                        "assert" => "(assert (name value))",
+                        "retract" => "(retract ?f), where ?f <- (name …) is a pattern",
+                        _ => "(modify ?f (slot value)), where ?f <- (name …) is a pattern",
+                    }),
+                );
             }
             Some(_) => actions.push(Action::Evaluate(expression::compile(form, scope)?)),
             None => {
@@ -476,7 +496,9 @@ impl Builder<'_> {
             }
         }
         if actions.len() > 64 {
-            return Err(RuleError::new(form.span, "a rule has 64 actions at most"));
+            return Err(
+                RuleError::budget(form.span, "the rule has more actions than the budget of 64").hint(DIVIDE),
+            );
         }
         Ok(())
     }
@@ -502,7 +524,8 @@ pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Res
                     return Err(RuleError::new(
                         form.span,
                         format!("slot {} of {name} needs a value", slot.name()),
-                    ));
+                    )
+                    .hint(format!("add ({} …)", slot.name())));
                 }
             }
             Ok(NewFact {
@@ -535,10 +558,10 @@ fn slots(
             );
         };
         if slots.iter().any(|(other, _)| *other == at) {
-            return Err(RuleError::new(
-                field.span,
-                format!("slot {} is there twice", slot.name()),
-            ));
+            return Err(
+                RuleError::new(field.span, format!("slot {} is there twice", slot.name()))
+                    .hint("give its value once"),
+            );
         }
         let values = values(
             field.list().unwrap_or_default().get(1..).unwrap_or_default(),
@@ -549,11 +572,15 @@ fn slots(
                 return Err(RuleError::new(
                     field.span,
                     format!("slot {} holds exactly one value", slot.name()),
-                ));
+                )
+                .hint(format!(
+                    "({} value), or a multislot in the deftemplate",
+                    slot.name()
+                )));
             };
             if let Expression::Value(value) = value {
                 slot.check(value)
-                    .map_err(|message| RuleError::new(field.span, message))?;
+                    .map_err(|message| RuleError::new(field.span, message).hint(slot.takes()))?;
             }
         }
         slots.push((at, values));

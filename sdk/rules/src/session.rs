@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Facts that a session has room for from the beginning: what a moment of a run tells a pack, and some more.
 const ROOM: usize = 32;
 
+/// Values of one slot, or of an ordered fact.
+const MOST_VALUES: usize = 4096;
+
 /// Facts, and the rules of a program over them. It is made for one evaluation and thrown away.
 #[derive(Debug)]
 pub struct Session<'p> {
@@ -157,10 +160,17 @@ impl<'p> Session<'p> {
                     meter: &mut self.meter,
                     errors: &mut self.errors,
                 };
-                why.push(explain::explain(rule, at, &self.network.branches, &mut search)?);
+                let (branches, facts) = (&self.network.branches, &self.facts);
+                why.push(explain::explain(rule, at, branches, facts, &mut search)?);
             }
         }
         Ok((self.run_here()?, why))
+    }
+
+    /// What fired so far: where a run ends in an error, this is what led to it.
+    #[must_use]
+    pub fn firings(&self) -> &[Firing] {
+        &self.firings
     }
 
     /// The matches that wait, each with its rule, facts and named values, without firing anything.
@@ -593,8 +603,8 @@ impl<'p> Session<'p> {
                 value => values.push(value),
             }
             // Facts that double at every firing meet this bound before any other.
-            if values.len() > 4096 {
-                return Err(Failure::Error("a fact has 4096 values at most".to_owned()));
+            if values.len() > MOST_VALUES {
+                return Err(Exhausted::Values(MOST_VALUES).into());
             }
         }
         if several {

@@ -18,6 +18,19 @@ pub enum SlotType {
     Float,
 }
 
+impl SlotType {
+    /// As it is written in a deftemplate.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Symbol => "SYMBOL",
+            Self::String => "STRING",
+            Self::Integer => "INTEGER",
+            Self::Float => "FLOAT",
+        }
+    }
+}
+
 /// What a slot has when nobody says.
 #[derive(Debug, Clone, PartialEq)]
 enum Default {
@@ -78,7 +91,25 @@ impl Slot {
         self.check_one(value)
     }
 
-    fn check_one(&self, value: &Value) -> Result<(), String> {
+    /// What it takes, for a person.
+    pub(crate) fn takes(&self) -> String {
+        if !self.allowed.is_empty() {
+            // Enough to find the word that was meant.
+            let shown: Vec<String> = self.allowed.iter().take(20).map(Value::to_string).collect();
+            return format!("it takes {}", shown.join(", "));
+        }
+        let names: Vec<&str> = self.types.iter().map(|kind| kind.name()).collect();
+        let kinds = match names.is_empty() {
+            true => "any value".to_owned(),
+            false => names.join(" or "),
+        };
+        match self.range {
+            None => format!("it takes {kinds}"),
+            Some((low, high)) => format!("it takes {kinds} from {low} to {high}"),
+        }
+    }
+
+    pub(crate) fn check_one(&self, value: &Value) -> Result<(), String> {
         let kind = match value {
             Value::Symbol(_) => Some(SlotType::Symbol),
             Value::String(_) => Some(SlotType::String),
@@ -95,10 +126,7 @@ impl Slot {
             ));
         }
         if !self.allowed.is_empty() && !self.allowed.contains(value) {
-            return Err(format!(
-                "slot {} does not take {value}; it has allowed values",
-                self.name
-            ));
+            return Err(format!("slot {} does not take {value}", self.name));
         }
         let number = match value {
             Value::Integer(value) => Some(*value as f64),
@@ -106,10 +134,9 @@ impl Slot {
             _ => None,
         };
         match (self.range, number) {
-            (Some((low, high)), Some(number)) if number < low || number > high => Err(format!(
-                "slot {} does not take {value}; it is out of range",
-                self.name
-            )),
+            (Some((low, high)), Some(number)) if number < low || number > high => {
+                Err(format!("slot {} does not take {value}", self.name))
+            }
             _ => Ok(()),
         }
     }
@@ -178,13 +205,16 @@ pub(crate) fn parse(form: &Form) -> Result<Template, RuleError> {
         }
         let slot = parse_slot(item)?;
         if slots.iter().any(|other| other.name == slot.name) {
-            return Err(RuleError::new(
-                item.span,
-                format!("slot {} is there twice", slot.name),
-            ));
+            return Err(
+                RuleError::new(item.span, format!("slot {} is there twice", slot.name))
+                    .hint("give this one another name"),
+            );
         }
         if slots.len() >= 64 {
-            return Err(RuleError::new(item.span, "a template has 64 slots at most"));
+            return Err(
+                RuleError::budget(item.span, "the template has more slots than the budget of 64")
+                    .hint("divide it into several templates"),
+            );
         }
         slots.push(slot);
     }
@@ -207,7 +237,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
     let name = items
         .get(1)
         .and_then(Form::symbol)
-        .ok_or_else(|| RuleError::new(form.span, "a slot needs a name"))?;
+        .ok_or_else(|| RuleError::new(form.span, "a slot needs a name").hint("(slot name)"))?;
     let mut slot = Slot {
         name: name.into(),
         multiple,
@@ -238,10 +268,10 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
                 ));
             }
             None => {
-                return Err(RuleError::new(
-                    attribute.span,
-                    "a slot has attributes such as (type INTEGER)",
-                ));
+                return Err(
+                    RuleError::new(attribute.span, "a slot has attributes in parentheses")
+                        .hint("such as (type INTEGER) or (default 0)"),
+                );
             }
         }
     }
@@ -253,10 +283,10 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         match slot.check(value) {
             Ok(()) => slot.default_fits = true,
             Err(message) if default.is_some() => {
-                return Err(RuleError::new(
-                    form.span,
-                    format!("the default does not fit: {message}"),
-                ));
+                return Err(
+                    RuleError::new(form.span, format!("the default does not fit: {message}"))
+                        .hint(slot.takes()),
+                );
             }
             Err(_) => {}
         }
@@ -276,7 +306,8 @@ fn explicit_default(slot: &Slot, attribute: &Form) -> Result<Default, RuleError>
         return match &**name {
             "NONE" => Ok(Default::Required),
             "DERIVE" => Ok(Default::Value(derived(slot))),
-            _ => Err(RuleError::new(*span, "a default is a constant, ?NONE or ?DERIVE")),
+            _ => Err(RuleError::new(*span, "a default is a constant, ?NONE or ?DERIVE")
+                .hint("(default 0); with (default ?NONE) whoever asserts the fact must say it")),
         };
     }
     let values = constants(values)?;
@@ -285,7 +316,8 @@ fn explicit_default(slot: &Slot, attribute: &Form) -> Result<Default, RuleError>
     }
     match <[Value; 1]>::try_from(values) {
         Ok([value]) => Ok(Default::Value(value)),
-        Err(_) => Err(RuleError::new(attribute.span, "a slot has one default value")),
+        Err(_) => Err(RuleError::new(attribute.span, "a slot has one default value")
+            .hint("(default value), or a multislot")),
     }
 }
 
@@ -330,7 +362,8 @@ fn constants(forms: &[Form]) -> Result<Vec<Value>, RuleError> {
         .iter()
         .map(|form| match &form.kind {
             FormKind::Atom(value) => Ok(value.clone()),
-            _ => Err(RuleError::new(form.span, "a constant is expected here")),
+            _ => Err(RuleError::new(form.span, "a constant is expected here")
+                .hint("a symbol, a string or a number")),
         })
         .collect()
 }

@@ -173,11 +173,10 @@ impl Fact {
         for (at, expressions) in &new.slots {
             let mut slot = Vec::new();
             for expression in expressions {
-                slot.push(
-                    expression
-                        .evaluate(&[], &mut meter)
-                        .map_err(|_| RuleError::new(form.span, "a value of the fact cannot be computed"))?,
-                );
+                slot.push(expression.evaluate(&[], &mut meter).map_err(|_| {
+                    RuleError::new(form.span, "a value of the fact cannot be computed")
+                        .hint("write the value itself")
+                })?);
             }
             values.push((*at, slot));
         }
@@ -199,6 +198,9 @@ impl Fact {
                 Some((known.name(), value))
             })
             .collect();
-        Self::of_template(template, &given).map_err(|message| RuleError::new(form.span, message))
+        Self::of_template(template, &given).map_err(|message| {
+            let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
+            RuleError::new(form.span, message).hint(format!("{} has {}", template.name(), known.join(", ")))
+        })
     }
 }

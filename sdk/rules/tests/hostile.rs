@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use mizzen_rules::{Budget, Exhausted, Fact, Program, RunError, Session, Value, When};
+use mizzen_rules::{Budget, Exhausted, Fact, Program, RuleErrorKind, RunError, Session, Value, When};
 use std::time::Duration;
 
 /// Processor time of this thread: the machine may be busy with other tests.
@@ -97,7 +97,7 @@ fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
         ),
         (
             "(defrule r (n $?x) => (assert (n $?x $?x))) (deffacts d (n a))",
-            "fact",
+            "values",
         ),
         (
             "(defrule r (n ?x) => (assert (n (str-cat ?x ?x)))) (deffacts d (n \"aaaaaaaa\"))",
@@ -128,8 +128,12 @@ fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
                 "{text}: {error}"
             ),
             "many" => assert!(matches!(error, RunError::Exhausted(_)), "{text}: {error}"),
+            "text" => assert!(
+                matches!(error, RunError::Exhausted(Exhausted::Text(_))),
+                "{text}: {error}"
+            ),
             _ => assert!(
-                matches!(error, RunError::Action { .. } | RunError::Exhausted(_)),
+                matches!(error, RunError::Exhausted(Exhausted::Values(_))),
                 "{text}: {error}"
             ),
         }
@@ -142,13 +146,20 @@ fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
         "{error}"
     );
     let dynamic = "(defrule r (t ?x) (p ?p&:(matches ?x ?p)) => (assert (b)))";
-    let patterns = (0..1000).map(|n| Fact::ordered("p", vec![Value::string(&format!("(a|b){{{n}}}c"))]));
+    let patterns =
+        (0..1000).map(|n| Fact::ordered("p", vec![Value::string(&format!("(a|b){{{}}}c{n}", n % 50))]));
     let error = exhausted(
         dynamic,
         std::iter::once(Fact::ordered("t", vec![Value::string("aaaa")])).chain(patterns),
     );
     assert!(
         matches!(error, RunError::Exhausted(Exhausted::Operations(_))),
+        "{error}"
+    );
+    let giant = Fact::ordered("p", vec![Value::string("(a{1000}){1000}")]);
+    let error = exhausted(dynamic, [Fact::ordered("t", vec![Value::string("aaaa")]), giant]);
+    assert!(
+        matches!(error, RunError::Exhausted(Exhausted::Pattern(_))),
         "{error}"
     );
     let many = exhausted("(defrule r (a) => (assert (b)))", numbers("a", 10_001));
@@ -167,15 +178,47 @@ fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
 
 #[test]
 fn hostile_texts_are_refused_quickly() {
+    let nested = "(".repeat(300) + "a" + &")".repeat(300);
     let regexes = [
-        "(a{1000}){1000}",
-        "a{99999}",
-        "((((a{90}){90}){90}){90})",
-        "((((((((((((((((((((((((((((((((((((((((",
+        ("(a{1000}){1000}", RuleErrorKind::Budget),
+        ("a{99999}", RuleErrorKind::Budget),
+        ("((((a{90}){90}){90}){90})", RuleErrorKind::Budget),
+        (&nested, RuleErrorKind::Budget),
+        // Not too much, only wrong.
+        ("(((", RuleErrorKind::Refused),
     ];
-    for pattern in regexes {
+    for (pattern, kind) in regexes {
         let text = format!("(t ?x&:(matches ?x \"{pattern}\"))");
-        measured(pattern, || assert!(When::compile(&text).is_err(), "{pattern}"));
+        measured(pattern, || {
+            assert_eq!(When::compile(&text).unwrap_err().kind, kind, "{pattern}");
+        });
+    }
+    let rule = |pattern: &str| format!("(defrule r {pattern} => (assert (b)))");
+    let nests = [
+        "(".repeat(4096),
+        "(a ".repeat(1365),
+        rule(&("(not ".repeat(512) + "(a)" + &")".repeat(512))),
+        rule(&format!("(a ?x&:{}?x{})", "(not ".repeat(512), ")".repeat(512))),
+        rule(&"(a)".repeat(17)),
+        rule(&"(or (a) (b))".repeat(6)),
+        format!(
+            "(deftemplate t {})",
+            (0..65).map(|n| format!("(slot s{n})")).collect::<String>()
+        ),
+        (0..1001).map(|n| format!("(deffacts f{n} (a))")).collect(),
+        " ".repeat(256 * 1024 + 1),
+    ];
+    for text in nests {
+        let name: String = text.chars().take(20).collect();
+        measured(&name, || {
+            let error = Program::parse(&text).unwrap_err();
+            assert_eq!(
+                (error.kind, error.kind.code()),
+                (RuleErrorKind::Budget, "BUDGET_EXHAUSTED"),
+                "{error}"
+            );
+            assert!(error.message.contains("budget"), "{error}");
+        });
     }
     let texts = [
         "(".repeat(4096),

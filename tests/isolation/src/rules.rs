@@ -17,6 +17,7 @@ pub const HOSTILE_RULES: &str = r#"
 (defrule asserts-products (m ?x) (m ?y) => (assert (m (mod (+ ?x (* 3 ?y) 1) 100003))))
 (defrule doubles (s ?x) => (assert (s (str-cat ?x ?x))))
 (defrule backtracks (t ?x&:(matches ?x "(a?){60}a{60}(x+x+)+y")) => (assert (found)))
+(defrule begins-again (v ?x&:(luhn-matches ?x "(?:.*y|a)")) => (assert (found)))
 (defrule compiles (u ?x) (p ?p&:(matches ?x ?p)) => (assert (found)))
 "#;
 
@@ -55,7 +56,7 @@ pub fn hostile_facts() -> Vec<HostileFacts> {
     };
     let spent = "BUDGET_EXHAUSTED";
     let long = "a".repeat(65_536);
-    let patterns: Vec<String> = (0..1_000).map(|n| format!("(a|b){{{n}}}c")).collect();
+    let patterns: Vec<String> = (0..1_000).map(|n| format!("(a|b){{{}}}c{n}", n % 50)).collect();
     let mut many: Vec<(&str, &str)> = vec![("u", "aaaa")];
     many.extend(patterns.iter().map(|pattern| ("p", pattern.as_str())));
     let operations = "match operations";
@@ -100,24 +101,36 @@ pub fn hostile_facts() -> Vec<HostileFacts> {
         case(
             "text that doubles itself",
             texts(&[("s", "aaaaaaaa")]),
-            "ACTION_FAILED",
-            "65536 bytes at most",
+            spent,
+            "budget of 65536 bytes",
         ),
         case(
             "4,096 bytes of nested lists",
-            format!("[{}{}]", "[".repeat(2_047), "]".repeat(2_047)),
-            "BAD_FACTS",
-            "a text or an object",
+            format!("[{{\"name\": \"a\", \"fields\": {}", "[".repeat(4_096)),
+            spent,
+            "nested deeper than the budget of 128",
         ),
         case(
             "fact of 4,096 bytes of nests",
             json!([format!("(a {}", "(".repeat(4_093))]).to_string(),
-            "BAD_FACTS",
-            "fact 0",
+            spent,
+            "nested deeper than the budget of 32",
         ),
         case(
             "giant regular expression over a giant text",
             texts(&[("t", &long)]),
+            spent,
+            operations,
+        ),
+        case(
+            "giant regular expression that a fact brings",
+            texts(&[("u", "aaaa"), ("p", "(a{1000}){1000}")]),
+            spent,
+            "budget of 32768 bytes",
+        ),
+        case(
+            "search that begins again at every byte",
+            texts(&[("v", &long)]),
             spent,
             operations,
         ),
@@ -149,7 +162,7 @@ pub fn refused_rules() -> Vec<(&'static str, String)> {
         ),
         (
             "a regular expression of nests",
-            rule("(t ?x&:(matches ?x \"((((a{90}){90}){90}){90}\"))"),
+            rule("(t ?x&:(matches ?x \"((((a{90}){90}){90}){90})\"))"),
         ),
     ]
 }

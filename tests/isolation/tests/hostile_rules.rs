@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use mizzen_builder::pack::PackProjectError;
 use mizzen_engine::Outcome;
 use mizzen_engine::pack::PackFailure;
 use mizzen_isolation::{HOSTILE_RULES, build_rules, hostile_facts, load, refused_rules};
@@ -42,10 +43,15 @@ async fn hostile_rules_end_in_a_budget_error_within_64_mib() {
 }
 
 #[test]
-fn nests_and_giant_expressions_make_no_pack() {
+fn nests_and_giant_expressions_make_no_pack_and_are_budget_errors() {
     let folder = tempfile::tempdir().unwrap();
     for (at, (what, rules)) in refused_rules().into_iter().enumerate() {
         let made = build_rules(&format!("refused{at}"), &rules, folder.path());
-        assert!(made.is_err(), "{what}");
+        let error = made.expect_err(what);
+        let kind = match error.downcast_ref() {
+            Some(PackProjectError::Rules { error, .. }) => error.kind.code(),
+            _ => panic!("{what}: {error}"),
+        };
+        assert_eq!(kind, "BUDGET_EXHAUSTED", "{what}: {error}");
     }
 }

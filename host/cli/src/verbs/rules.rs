@@ -3,6 +3,8 @@
 mod check;
 mod run;
 
+pub(super) use run::fired;
+
 use anyhow::Context as _;
 use mizzen_rules::{Program, RuleError};
 use serde_json::{Value, json};
@@ -62,12 +64,16 @@ pub(super) fn error_json(path: &Path, error: &RuleError) -> Value {
         "column": error.start.column,
         "end_line": error.end.line,
         "end_column": error.end.column,
+        "code": error.kind.code(),
         "message": error.message,
         "hint": error.hint,
     })
 }
 
-/// Shows the error with the line it is about.
+/// What a line of a terminal holds of a rule file's line.
+const SHOWN: usize = 160;
+
+/// Shows the error with the line it is about, and the part of it.
 pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
     eprintln!("error: {}", error.message);
     eprintln!(
@@ -82,10 +88,28 @@ pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
         .nth(line)
         .unwrap_or_default()
         .chars()
-        .take(160)
+        .take(SHOWN)
         .collect();
     eprintln!("   | {shown}");
-    if let Some(hint) = &error.hint {
-        eprintln!("  hint: {hint}");
+    if let Some(mark) = mark(error, &shown) {
+        eprintln!("   | {mark}");
     }
+    eprintln!("  hint: {}", error.hint);
+}
+
+/// Marks what the error is about below its first line. Tabs stay tabs, so that both lines are as wide.
+fn mark(error: &RuleError, line: &str) -> Option<String> {
+    let column = |column: u32| usize::try_from(column).ok()?.checked_sub(1);
+    let start = column(error.start.column)?;
+    let width = line.chars().count();
+    let end = match error.end.line == error.start.line {
+        true => column(error.end.column)?.min(width),
+        false => width,
+    };
+    (start < width).then(|| {
+        let before = line.chars().take(start);
+        let blank = before.map(|c| if c == '\t' { '\t' } else { ' ' });
+        let marks = std::iter::repeat_n('^', end.saturating_sub(start).max(1));
+        blank.chain(marks).collect()
+    })
 }

@@ -69,6 +69,92 @@ fn functions_answer_as_clips_does() {
     }
 }
 
+/// Cards, by a pattern that takes as many digits as it can get.
+#[test]
+fn a_number_is_found_whatever_stands_beside_it() {
+    let pattern = "\\\\b[2-6](?:[ -]?\\\\d){12,18}\\\\b";
+    for (text, wanted) in [
+        ("4111111111111111", true),
+        ("4111 1111 1111 1111", true),
+        ("4111 1111 1111 1112", false),
+        ("order 4111 1111 1111 1112, card 5500-0000-0000-0004", true),
+        // The longest match is not the card.
+        ("4111 1111 1111 1111 12/27", true),
+        ("4111 1111 1111 1111 123", true),
+        ("4111 1111 1111 1112 12/27", false),
+        // The first match is not the card.
+        ("2 4111 1111 1111 1111", true),
+        ("4567 4111 1111 1111 1111", true),
+        ("4567 8901 4111 1111 1111 1111 123", true),
+        ("x4111111111111111", false),
+        ("41111111111111111111111", false),
+        ("", false),
+        ("é4é", false),
+    ] {
+        let asked = format!("(luhn-matches \"{text}\" \"{pattern}\")");
+        assert_eq!(evaluate(&asked), Ok(Value::boolean(wanted)), "{text}");
+    }
+    // Patterns that match nothing, everything or the empty text end too.
+    for (pattern, wanted) in [("", false), ("1*", false), (".*", true), ("(?:\\\\d|)", false)] {
+        let asked = format!("(luhn-matches \"é 18 é 1 é\" \"{pattern}\")");
+        assert_eq!(evaluate(&asked), Ok(Value::boolean(wanted)), "{pattern}");
+    }
+}
+
+#[test]
+fn a_search_is_paid_for_by_what_it_can_see() {
+    let spend = |text: &str, pattern: &str, function: &str| {
+        let forms = read(&format!("({function} ?t \"{pattern}\")"), TextLimits::WHEN).unwrap();
+        let mut scope = Scope::default();
+        scope.bind("t", 0);
+        let expression = expression::compile(&forms[0], &scope).unwrap();
+        let mut meter = Meter::new(Budget::default());
+        let result = expression.evaluate(&[Some(Value::string(text))], &mut meter);
+        (result, meter.used())
+    };
+    let prose = "lorem ipsum ".repeat(5_000);
+    let digits = "\\\\d{3}-\\\\d{4}";
+    let (found, price) = spend(&prose, digits, "matches");
+    assert_eq!(found, Ok(Value::boolean(false)));
+    assert!(price < 20_000, "nothing can match: {price}");
+    let (_, price) = spend(&format!("{prose}1"), digits, "matches");
+    assert!(price < 20_000, "only the end has to be searched: {price}");
+    let (_, price) = spend(&format!("in 2026 {prose}"), digits, "matches");
+    assert!(price < 20_000, "a year is no beginning: {price}");
+    let (_, price) = spend(&format!("123-4567x{prose}"), "\\\\d{3}-\\\\d{4}\\\\b", "matches");
+    assert!(price > 200_000, "all of it has to be searched: {price}");
+    // A match at every place, each of which looks at all that is left: the time is quadratic, and so is the price.
+    let (found, _) = spend(&"1".repeat(20_000), "(?:.*y|1)", "luhn-matches");
+    assert!(matches!(found, Err(Failure::Exhausted(_))), "{found:?}");
+    let (found, _) = spend(&"1 ".repeat(20_000), ".*", "luhn-matches");
+    assert!(matches!(found, Ok(_) | Err(Failure::Exhausted(_))), "{found:?}");
+    // Many numbers that are no cards are not.
+    let numbers = "4000000000000001 ".repeat(500);
+    let (found, price) = spend(&numbers, "\\\\b[2-6]\\\\d{12,18}\\\\b", "luhn-matches");
+    assert_eq!(found, Ok(Value::boolean(false)), "{price}");
+}
+
+#[test]
+fn what_is_too_large_is_a_budget_error() {
+    for text in [
+        "(matches \"a\" (str-cat \"(a{1000}){1000}\" \"\"))".to_owned(),
+        format!(
+            "(matches \"a\" (str-cat \"{}{}\" \"\"))",
+            "(".repeat(300),
+            ")".repeat(300)
+        ),
+        "(luhn-matches \"a\" (str-cat \"((((a{90}){90}){90}){90})\" \"\"))".to_owned(),
+    ] {
+        let result = evaluate(&text);
+        assert!(
+            matches!(result, Err(Failure::Exhausted(Exhausted::Pattern(_)))),
+            "{text}: {result:?}"
+        );
+    }
+    let wrong = evaluate("(matches \"a\" (str-cat \"(\" \"\"))");
+    assert!(matches!(wrong, Err(Failure::Error(_))), "{wrong:?}");
+}
+
 #[test]
 fn wrong_types_and_overflows_are_errors() {
     for text in [

@@ -1,7 +1,7 @@
 //! Facts from the text of a JSON array, however it is written, without a tree of it in between.
 
-use super::{fact, one, quick, value_of};
-use crate::{Fact, Program, Slot, SlotType, Value};
+use super::{FactsError, fact, one, quick, value_of};
+use crate::{Exhausted, Fact, Program, Slot, SlotType, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ pub(crate) fn read_facts(
     program: &Program,
     most: usize,
     is_wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<(usize, Fact)>, String> {
+) -> Result<Vec<(usize, Fact)>, FactsError> {
     if let Some(facts) = quick::read(text, program, most, is_wanted) {
         return Ok(facts);
     }
@@ -25,7 +25,7 @@ fn read_any(
     program: &Program,
     most: usize,
     is_wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<(usize, Fact)>, String> {
+) -> Result<Vec<(usize, Fact)>, FactsError> {
     let mut reading = Reading {
         program,
         most,
@@ -38,7 +38,14 @@ fn read_any(
     match (read, reading.problem) {
         (Ok(()), _) => Ok(reading.facts),
         (Err(_), Some(problem)) => Err(problem),
-        (Err(error), None) => Err(format!("the facts are not a JSON array: {error}")),
+        (Err(error), None) => {
+            let error = error.to_string();
+            // The parser has no kinds of errors, only these words; a test holds them.
+            Err(match error.contains("recursion limit") {
+                true => FactsError::Exhausted(Exhausted::Nesting(PARSER_NESTING)),
+                false => FactsError::Refused(format!("the facts are not a JSON array: {error}")),
+            })
+        }
     }
 }
 
@@ -48,8 +55,11 @@ struct Reading<'a> {
     is_wanted: &'a dyn Fn(&str) -> bool,
     facts: Vec<(usize, Fact)>,
     /// What is wrong with a fact. An error of the parser would carry a line and a column, which nobody wrote.
-    problem: Option<String>,
+    problem: Option<FactsError>,
 }
+
+/// How deep serde_json goes.
+const PARSER_NESTING: usize = 128;
 
 impl<'a> Reading<'a> {
     fn list<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
@@ -66,8 +76,8 @@ impl<'a> Reading<'a> {
                 while items.next_element_seed(Item { reading: self.0, at })?.is_some() {
                     at += 1;
                     if at > self.0.most {
-                        let most = self.0.most;
-                        return self.0.refuse(format!("there are more than {most} facts"));
+                        let many = Exhausted::Facts(self.0.most);
+                        return self.0.refuse(FactsError::Exhausted(many));
                     }
                 }
                 Ok(())
@@ -76,15 +86,15 @@ impl<'a> Reading<'a> {
         json.deserialize_seq(List(self))
     }
 
-    fn refuse<T, E: Error>(&mut self, problem: String) -> Result<T, E> {
-        self.problem = Some(problem);
+    fn refuse<T, E: Error>(&mut self, problem: impl Into<FactsError>) -> Result<T, E> {
+        self.problem = Some(problem.into());
         Err(E::custom(""))
     }
 
-    fn keep<E: Error>(&mut self, at: usize, fact: Result<Fact, String>) -> Result<(), E> {
+    fn keep<E: Error>(&mut self, at: usize, fact: Result<Fact, impl Into<FactsError>>) -> Result<(), E> {
         match fact {
             Ok(fact) => self.facts.push((at, fact)),
-            Err(problem) => return self.refuse(format!("fact {at}: {problem}")),
+            Err(problem) => return self.refuse(problem.into().at(at)),
         }
         Ok(())
     }
@@ -373,7 +383,8 @@ mod tests {
         let rules = "(deftemplate step (slot id (type INTEGER)) (slot cost (type FLOAT)) (slot kind (allowed-symbols a b))
             (slot any) (multislot tags (type SYMBOL)) (slot must (default ?NONE)))";
         let program = Program::parse(rules).unwrap();
-        let facts = read_facts(text, &program, 4, &|name| name != "unseen")?;
+        let facts =
+            read_facts(text, &program, 4, &|name| name != "unseen").map_err(|error| error.to_string())?;
         Ok(facts.iter().map(|(at, fact)| format!("{at} {fact}")).collect())
     }
 
@@ -556,7 +567,18 @@ mod tests {
                 r#"[{"name": "n", "fields": [[1]]}]"#,
                 "fact 0: a list is no value",
             ),
-            (r#"["(n)", "(n)", "(n)", "(n)", "(n)"]"#, "more than 4"),
+            (
+                r#"["(n)", "(n)", "(n)", "(n)", "(n)"]"#,
+                "more than the budget of 4",
+            ),
+            (
+                &format!(r#"[{{"name": "n", "fields": {}"#, "[".repeat(4_096)),
+                "deeper than the budget of 128",
+            ),
+            (
+                &format!(r#"["(n {}"]"#, "(".repeat(4_000)),
+                "deeper than the budget of 32",
+            ),
         ] {
             let problem = read(text).unwrap_err();
             assert!(problem.contains(part), "{text}: {problem}");

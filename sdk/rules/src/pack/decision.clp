@@ -5,5 +5,5 @@
   (slot reason (type STRING) (default ?NONE))
   (slot pointer (type STRING))
   (slot pattern (type STRING))
-  (slot delay-ms (type INTEGER) (default -1))
+  (slot delay-ms (type INTEGER) (default -1) (range -1 3600000))
   (multislot details))

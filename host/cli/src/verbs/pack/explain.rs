@@ -1,8 +1,8 @@
 //! `mizzen pack explain [DIR] --facts FACTS.json`: the same rules, with a trace.
 
 use crate::output;
+use crate::verbs::rules::fired;
 use anyhow::Result;
-use mizzen_rules::json::fact_to_json;
 use mizzen_rules::{Explanation, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -79,18 +79,7 @@ impl Explain {
 }
 
 fn document(report: &Report, why: &[Explanation], decisions: &[Value]) -> Value {
-    let fired: Vec<Value> = report
-        .firings
-        .iter()
-        .map(|firing| {
-            json!({
-                "rule": *firing.rule,
-                "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
-                "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
-                "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
+    let fired: Vec<Value> = report.firings.iter().map(fired).collect();
     let not_fired: Vec<Value> = why
         .iter()
         .map(|why| json!({"rule": why.rule, "reasons": why.reasons}))

@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::Context as _;
 use mizzen_rules::json::{fact_to_json, facts};
-use mizzen_rules::{Budget, Explanation, Program, Report, RunError, Session};
+use mizzen_rules::{Budget, Explanation, Firing, Program, Report, RunError, Session};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +16,19 @@ Example:
 The facts are an array, each \"(severity 5)\", {\"name\": \"severity\", \"fields\": [5]} or {\"template\": \"step\",
 \"slots\": {…}}; or an object, a state, whose fields become the facts (field value).
 Exits 0 when the rules ran, 1 when the file or the facts are refused, a budget is spent or a test has no value.";
+
+/// Firings that are shown of a run that ends in an error: the last ones say what goes round.
+const LAST: usize = 20;
+
+/// One firing as JSON; `mizzen pack explain` shows the same.
+pub(in crate::verbs) fn fired(firing: &Firing) -> Value {
+    json!({
+        "rule": *firing.rule,
+        "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+        "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
+        "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
+    })
+}
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
@@ -54,17 +67,32 @@ impl Run {
                 let document: Value = serde_json::from_str(&super::read(path)?)
                     .with_context(|| format!("the facts {} are not JSON", path.display()))?;
                 facts(&document, &program)
-                    .map_err(anyhow::Error::msg)
                     .with_context(|| format!("the facts {} do not fit", path.display()))?
             }
             None => Vec::new(),
         };
         match self.evaluate(&program, given) {
             Ok((report, why)) => self.report(&report, &why),
-            Err(error) => {
+            Err((error, firings)) => {
+                let shown = firings.iter().rev().take(LAST).rev();
                 if self.json {
-                    output::json(&json!({"ok": false, "error": {"message": error.to_string()}}))?;
+                    let mut document = json!({
+                        "ok": false,
+                        "error": {"code": error.code(), "message": error.to_string()},
+                    });
+                    if self.trace
+                        && let Some(document) = document.as_object_mut()
+                    {
+                        document.insert("fired".to_owned(), shown.map(fired).collect());
+                    }
+                    output::json(&document)?;
                 } else {
+                    if self.trace {
+                        if let Some(more) = firings.len().checked_sub(LAST).filter(|more| *more > 0) {
+                            println!("… {more} more");
+                        }
+                        shown.for_each(|firing| println!("fired {firing}"));
+                    }
                     eprintln!("error: {error}");
                 }
                 Ok(ExitCode::from(output::EXIT_REFUSED))
@@ -72,40 +100,31 @@ impl Run {
         }
     }
 
+    /// Runs the rules. What ends in an error comes with what fired before it.
     fn evaluate(
         &self,
         program: &Program,
         given: Vec<mizzen_rules::Fact>,
-    ) -> Result<(Report, Vec<Explanation>), RunError> {
+    ) -> Result<(Report, Vec<Explanation>), (RunError, Vec<Firing>)> {
         let budget = Budget {
             operations: self.operations,
             ..Budget::default()
         };
-        let mut session = Session::new(program, budget)?;
+        let early = |error: RunError| (error, Vec::new());
+        let mut session = Session::new(program, budget).map_err(early)?;
         for fact in given {
-            session.assert(fact)?;
+            session.assert(fact).map_err(early)?;
         }
-        if self.trace {
-            session.run_explained()
-        } else {
-            Ok((session.run()?, Vec::new()))
-        }
+        let ran = match self.trace {
+            true => session.run_explained(),
+            false => session.run_here().map(|report| (report, Vec::new())),
+        };
+        ran.map_err(|error| (error, session.firings().to_vec()))
     }
 
     fn report(&self, report: &Report, why: &[Explanation]) -> anyhow::Result<ExitCode> {
         if self.json {
-            let fired: Vec<_> = report
-                .firings
-                .iter()
-                .map(|firing| {
-                    json!({
-                        "rule": *firing.rule,
-                        "facts": firing.facts.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
-                        "asserted": firing.asserted.iter().map(|(_, fact)| fact_to_json(fact)).collect::<Vec<_>>(),
-                        "retracted": firing.retracted.iter().map(|id| format!("f-{id}")).collect::<Vec<_>>(),
-                    })
-                })
-                .collect();
+            let fired: Vec<_> = report.firings.iter().map(fired).collect();
             let mut document = json!({
                 "ok": report.errors.is_empty(),
                 "fired": fired,

@@ -61,10 +61,7 @@ pub(super) fn check(document: &IRDocument, notes: &mut Notes<'_>) {
         match compile(&rule.when) {
             Err(error) => {
                 let message = format!("the condition of rule {name} does not parse: {}", error.message);
-                let hint = error
-                    .hint
-                    .clone()
-                    .unwrap_or_else(|| "write patterns, as in (severity ?s&:(>= ?s 4))".to_owned());
+                let hint = error.hint.clone();
                 let place = |node: Node<'_>| place_of(&error, node);
                 notes.note_at("when_unparsable", &path, message, hint, place);
             }
