@@ -41,9 +41,9 @@ fn every_command_of_the_guide_to_packs_works_in_an_empty_folder_in_order() {
     }
 }
 
-/// The vocabulary has a row for every template, and no others.
+/// The vocabulary has a row for every template, and no others; a row has every slot, and who says such facts.
 #[test]
-fn the_page_about_facts_names_every_template() {
+fn the_page_about_facts_names_every_template_slot_and_origin() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/facts.md");
     let page = std::fs::read_to_string(page).unwrap();
     let (_, table) = page.split_once("| template | there |").unwrap();
@@ -53,6 +53,27 @@ fn the_page_about_facts_names_every_template() {
         .take_while(|line| line.starts_with('|'))
         .filter_map(|line| line.split('`').nth(1))
         .collect();
+    // Every slot of a template is in its row, but for those that all of them have.
+    let vocabulary = mizzen_rules::Program::parse(mizzen_model::facts::VOCABULARY).unwrap();
+    let provenance = ["origin", "source", "run-id", "step", "time"];
+    for template in vocabulary.templates() {
+        let row = format!("| `{}` |", template.name());
+        let row = table.lines().find(|line| line.starts_with(&row)).unwrap();
+        for slot in template.slots().iter().map(|slot| slot.name()) {
+            let row = if provenance.contains(&slot) {
+                page.as_str()
+            } else {
+                row
+            };
+            assert!(row.contains(&format!("`{slot}`")), "{slot}: {row}");
+        }
+        // Who says it, when the fact does not: the template's default.
+        let origin =
+            mizzen_rules::json::fact(&serde_json::json!({"template": template.name()}), &vocabulary).unwrap();
+        let origin = origin.slot("origin").unwrap().to_string();
+        let documented = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
+        assert!(documented.starts_with(&origin), "{origin}: {row}");
+    }
     let there: Vec<&str> = mizzen_model::facts::templates().collect();
     let mut sorted = documented.clone();
     sorted.sort_unstable();

@@ -190,6 +190,8 @@ pub struct Run<C> {
     started_ms: u64,
     deadline_ms: u64,
     questions: u32,
+    /// When the last call was commanded, in milliseconds since 1970.
+    called_ms: u64,
     /// What a call answered, while packs look at it.
     held: Option<Value>,
     /// Why an attempt failed, while packs look at it.
@@ -250,6 +252,7 @@ impl<C> Run<C> {
             questions: 0,
             held: None,
             failure: None,
+            called_ms: 0,
             ending: None,
             end_judged: false,
             released: None,

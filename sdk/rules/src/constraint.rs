@@ -62,7 +62,7 @@ pub(crate) fn parse(
             match (&signed.term, binds) {
                 (Term::Any | Term::Multi(None), _) if !signed.negated => {}
                 (Term::Any | Term::Multi(None), _) => {
-                    return Err(RuleError::new(signed.span, "`~?` excludes everything")
+                    return Err(RuleError::refused(signed.span, "`~?` excludes everything")
                         .hint("name what it must not be: `~red`, `~?x`"));
                 }
                 (Term::Single(name) | Term::Multi(Some(name)), true) => {
@@ -157,10 +157,11 @@ fn compile(signed: &Signed, subject: Variable, scope: &Scope) -> Result<Expressi
         Term::Single(name) | Term::Multi(Some(name)) => match scope.find(name) {
             Some(variable) => Expression::Call(same, vec![subject, Expression::Variable(variable)]),
             None => {
-                return Err(
-                    RuleError::new(signed.span, format!("the variable ?{name} has no value here"))
-                        .hint("bind it in an earlier pattern"),
-                );
+                return Err(RuleError::refused(
+                    signed.span,
+                    format!("the variable ?{name} has no value here"),
+                )
+                .hint("bind it in an earlier pattern"));
             }
         },
         Term::Equals(form) => Expression::Call(same, vec![subject, expression::compile(form, scope)?]),
@@ -215,7 +216,7 @@ fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
     let Some(form) = forms.get(at) else {
         let span = forms.last().map(|form| form.span).unwrap_or_default();
         return Err(
-            RuleError::new(span, "a constraint ends too early").hint("a value or variable is missing")
+            RuleError::refused(span, "a constraint ends too early").hint("a value or variable is missing")
         );
     };
     let follows = forms.get(at + 1).filter(|next| next.list().is_some());
@@ -232,12 +233,12 @@ fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
         (FormKind::Multi(name), _) => (Term::Multi(name.clone()), 1),
         (FormKind::Sign(sign), _) => {
             return Err(
-                RuleError::new(form.span, format!("`{sign}` needs a value before it"))
+                RuleError::refused(form.span, format!("`{sign}` needs a value before it"))
                     .hint("`?x&~red`, `red|green`, `~red`"),
             );
         }
         (FormKind::List(_), _) => {
-            return Err(RuleError::new(form.span, "a list has no place in a field")
+            return Err(RuleError::refused(form.span, "a list has no place in a field")
                 .hint("a test is `?x&:(…)`, a computed value `=(…)`, a slot needs a deftemplate"));
         }
     };

@@ -77,7 +77,7 @@ impl Unhinted {
 }
 
 impl RuleError {
-    pub(crate) fn new(span: (Position, Position), message: impl Into<String>) -> Unhinted {
+    pub(crate) fn refused(span: (Position, Position), message: impl Into<String>) -> Unhinted {
         Unhinted {
             kind: RuleErrorKind::Refused,
             span,
@@ -89,7 +89,7 @@ impl RuleError {
     pub(crate) fn budget(span: (Position, Position), message: impl Into<String>) -> Unhinted {
         Unhinted {
             kind: RuleErrorKind::Budget,
-            ..Self::new(span, message)
+            ..Self::refused(span, message)
         }
     }
 
@@ -97,7 +97,7 @@ impl RuleError {
     #[cfg(feature = "json")]
     pub(crate) fn whole(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let start = Position { line: 1, column: 1 };
-        Self::new((start, start), message).hint(hint)
+        Self::refused((start, start), message).hint(hint)
     }
 }
 

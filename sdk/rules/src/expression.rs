@@ -113,16 +113,16 @@ pub(crate) fn compile(form: &Form, scope: &Scope) -> Result<Expression, RuleErro
         FormKind::Single(Some(name)) | FormKind::Multi(Some(name)) => match scope.find(name) {
             Some(variable) => Ok(Expression::Variable(variable)),
             None => Err(
-                RuleError::new(form.span, format!("the variable ?{name} has no value here"))
+                RuleError::refused(form.span, format!("the variable ?{name} has no value here"))
                     .hint("bind it in an earlier pattern"),
             ),
         },
-        FormKind::Single(None) | FormKind::Multi(None) => Err(RuleError::new(
+        FormKind::Single(None) | FormKind::Multi(None) => Err(RuleError::refused(
             form.span,
             "`?` stands for any value, and an expression needs one",
         )
         .hint("give it a name in a pattern, ?x, and use that")),
-        FormKind::Sign(sign) => Err(RuleError::new(
+        FormKind::Sign(sign) => Err(RuleError::refused(
             form.span,
             format!("`{sign}` has no place in an expression"),
         )
@@ -133,10 +133,10 @@ pub(crate) fn compile(form: &Form, scope: &Scope) -> Result<Expression, RuleErro
 
 fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression, RuleError> {
     let Some((head, arguments)) = items.split_first() else {
-        return Err(RuleError::new(span, "an expression is empty").hint("write (function argument …)"));
+        return Err(RuleError::refused(span, "an expression is empty").hint("write (function argument …)"));
     };
     let Some(name) = head.symbol() else {
-        let error = RuleError::new(head.span, "an expression starts with the name of a function");
+        let error = RuleError::refused(head.span, "an expression starts with the name of a function");
         return Err(match infix(arguments) {
             Some(operator) => error.hint(format!(
                 "write ({operator} {}{})",
@@ -150,7 +150,7 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         // A bare word there is most likely meant to be a fact.
         if let Some(operator) = infix(arguments) {
             return Err(
-                RuleError::new(span, "operators stand before their operands").hint(format!(
+                RuleError::refused(span, "operators stand before their operands").hint(format!(
                     "where {name} is a fact, write the pattern ({name} ?v&:({operator} ?v{}))",
                     operands(arguments)
                 )),
@@ -164,7 +164,7 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         } else {
             format!("at least {least}")
         };
-        return Err(RuleError::new(
+        return Err(RuleError::refused(
             span,
             format!("`{name}` takes {wanted} argument(s), not {}", arguments.len()),
         )
@@ -208,7 +208,7 @@ fn operands(arguments: &[Form]) -> String {
 
 /// A word of CLIPS, or of nobody, that the language does not have.
 pub(crate) fn refused(name: &str, span: Span) -> RuleError {
-    let error = RuleError::new(span, format!("`{name}` is not in the rule language"));
+    let error = RuleError::refused(span, format!("`{name}` is not in the rule language"));
     match name {
         "printout" | "print" | "println" | "format" | "read" | "readline" | "open" | "close" | "load"
         | "load*" | "save" | "bload" | "bsave" | "batch" | "dribble-on" | "rename" | "remove" => {

@@ -51,7 +51,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
     let items = form.list().unwrap_or_default();
     let Some(name) = items.first().and_then(Form::symbol) else {
         return Err(
-            RuleError::new(form.span, "a pattern starts with the name of a fact").hint("(severity ?s)"),
+            RuleError::refused(form.span, "a pattern starts with the name of a fact").hint("(severity ?s)"),
         );
     };
     let fields = items.get(1..).unwrap_or_default();
@@ -64,7 +64,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                 .iter()
                 .find(|field| field.head().is_some() && is_slot(fields))
             {
-                return Err(RuleError::new(
+                return Err(RuleError::refused(
                     slot.span,
                     format!("there is no deftemplate {name}, so it has no slots"),
                 )
@@ -82,7 +82,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
             let mut seen = Vec::new();
             for field in fields {
                 let Some(slot_name) = field.head() else {
-                    return Err(RuleError::new(
+                    return Err(RuleError::refused(
                         field.span,
                         format!("{name} has slots, and this is a plain field"),
                     )
@@ -91,13 +91,13 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                 let Some((at, slot)) = template.slot(slot_name) else {
                     let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
                     return Err(
-                        RuleError::new(field.span, format!("{name} has no slot {slot_name}"))
+                        RuleError::refused(field.span, format!("{name} has no slot {slot_name}"))
                             .hint(format!("it has {}", known.join(", "))),
                     );
                 };
                 if seen.contains(&at) {
                     return Err(
-                        RuleError::new(field.span, format!("slot {slot_name} is there twice"))
+                        RuleError::refused(field.span, format!("slot {slot_name} is there twice"))
                             .hint("join what must hold with `&`"),
                     );
                 }
@@ -106,7 +106,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                 refuse_infix(field, slot_name, constraints)?;
                 let items = sequence(constraints, naming)?;
                 if !slot.is_multislot() && (items.len() != 1 || items.iter().any(|item| item.many)) {
-                    return Err(RuleError::new(
+                    return Err(RuleError::refused(
                         field.span,
                         format!("slot {slot_name} holds exactly one value"),
                     )
@@ -115,7 +115,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                 // It could never match: most likely a word is not spelt as its template has it.
                 for item in &items {
                     if let Some(Err(problem)) = item.literal.as_ref().map(|value| slot.check_one(value)) {
-                        return Err(RuleError::new(field.span, problem).hint(slot.takes()));
+                        return Err(RuleError::refused(field.span, problem).hint(slot.takes()));
                     }
                 }
                 slots.push(SlotPattern {
@@ -132,7 +132,7 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
         .filter(|item| item.many)
         .count();
     if many > 2 {
-        return Err(RuleError::new(form.span, "a pattern has at most two `$?`")
+        return Err(RuleError::refused(form.span, "a pattern has at most two `$?`")
             .hint("(name $? ?x $?) looks at every place; more is for a second pattern"));
     }
     let mut locals = Vec::new();
@@ -201,7 +201,7 @@ fn refuse_infix(form: &Form, name: &str, fields: &[Form]) -> Result<(), RuleErro
         "!=" => ("neq", "v"),
         other => (other, "v"),
     };
-    Err(RuleError::new(
+    Err(RuleError::refused(
         form.span,
         format!("`{operator}` does not stand between operands here"),
     )

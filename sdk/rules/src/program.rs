@@ -57,7 +57,7 @@ impl Program {
                 let name = template.name();
                 if name == "initial-fact" || self.templates.contains_key(name) {
                     return Err(
-                        RuleError::new(form.span, format!("the template {name} exists already"))
+                        RuleError::refused(form.span, format!("the template {name} exists already"))
                             .hint("give this one another name, or use the one that is there"),
                     );
                 }
@@ -67,7 +67,7 @@ impl Program {
                 let items = form.list().unwrap_or_default();
                 if items.get(1).and_then(Form::symbol).is_none() {
                     return Err(
-                        RuleError::new(form.span, "deffacts need a name").hint("(deffacts start (a 1))")
+                        RuleError::refused(form.span, "deffacts need a name").hint("(deffacts start (a 1))")
                     );
                 }
                 let comment = matches!(
@@ -82,29 +82,30 @@ impl Program {
             Some("defrule") => {
                 let rule = rule::parse(form, &self.templates)?;
                 if self.rules.iter().any(|other| other.name == rule.name) {
-                    return Err(
-                        RuleError::new(form.span, format!("the rule {} is there twice", rule.name))
-                            .hint("give this one another name"),
-                    );
+                    return Err(RuleError::refused(
+                        form.span,
+                        format!("the rule {} is there twice", rule.name),
+                    )
+                    .hint("give this one another name"));
                 }
                 self.rules.push(rule);
             }
             Some(other @ ("assert" | "retract" | "modify" | "bind")) => {
-                return Err(
-                    RuleError::new(form.span, format!("`{other}` has no place outside of a rule")).hint(
-                        "(deffacts start (a 1)) for the first facts, (defrule name … => …) for later ones",
-                    ),
-                );
+                return Err(RuleError::refused(
+                    form.span,
+                    format!("`{other}` has no place outside of a rule"),
+                )
+                .hint("(deffacts start (a 1)) for the first facts, (defrule name … => …) for later ones"));
             }
             Some(other) => {
                 return Err(
-                    RuleError::new(form.span, format!("`{other}` is not in the rule language"))
+                    RuleError::refused(form.span, format!("`{other}` is not in the rule language"))
                         .hint("a file has deftemplate, deffacts and defrule"),
                 );
             }
             None => {
                 return Err(
-                    RuleError::new(form.span, "a file has deftemplate, deffacts and defrule")
+                    RuleError::refused(form.span, "a file has deftemplate, deffacts and defrule")
                         .hint("(defrule name (pattern) => (assert (fact)))"),
                 );
             }

@@ -114,7 +114,7 @@ pub(crate) fn read(text: &str, limits: TextLimits) -> Result<Vec<Form>, RuleErro
             ')' => {
                 reader.take(1);
                 let (start, items) = open.pop().ok_or_else(|| {
-                    RuleError::new((start, reader.position), "`)` closes nothing")
+                    RuleError::refused((start, reader.position), "`)` closes nothing")
                         .hint("take it away, or look for a `(` that is missing before it")
                 })?;
                 Form {
@@ -130,8 +130,10 @@ pub(crate) fn read(text: &str, limits: TextLimits) -> Result<Vec<Form>, RuleErro
         }
     }
     match open.first() {
-        Some((start, _)) => Err(RuleError::new((*start, reader.position), "`(` is never closed")
-            .hint("add the `)` that belongs to it")),
+        Some((start, _)) => Err(
+            RuleError::refused((*start, reader.position), "`(` is never closed")
+                .hint("add the `)` that belongs to it"),
+        ),
         None => Ok(done),
     }
 }
@@ -208,7 +210,7 @@ impl<'a> Reader<'a> {
         }
         let letter = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
         if !letter {
-            let error = RuleError::new((start, self.position), format!("`?{name}` is no variable"));
+            let error = RuleError::refused((start, self.position), format!("`?{name}` is no variable"));
             return Err(if name.starts_with('*') {
                 error.hint("global variables do not exist here; use a fact")
             } else {
@@ -225,8 +227,10 @@ impl<'a> Reader<'a> {
         let mut characters = self.rest.chars().skip(1);
         loop {
             let Some(c) = characters.next() else {
-                return Err(RuleError::new((start, self.position), "a string is never closed")
-                    .hint("add the `\"` that ends it; inside of a string it is `\\\"`"));
+                return Err(
+                    RuleError::refused((start, self.position), "a string is never closed")
+                        .hint("add the `\"` that ends it; inside of a string it is `\\\"`"),
+                );
             };
             length += c.len_utf8();
             match c {

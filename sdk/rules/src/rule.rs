@@ -90,7 +90,7 @@ type Alternatives<'a> = Vec<Vec<Element<'a>>>;
 pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleError> {
     let items = form.list().unwrap_or_default();
     let name = items.get(1).and_then(Form::symbol).ok_or_else(|| {
-        RuleError::new(form.span, "a defrule needs a name")
+        RuleError::refused(form.span, "a defrule needs a name")
             .hint("(defrule name (pattern) => (assert (fact)))")
     })?;
     let mut left = items.get(2..).unwrap_or_default();
@@ -107,7 +107,7 @@ pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleErro
         left = left.get(1..).unwrap_or_default();
     }
     let Some(arrow) = left.iter().position(|item| item.is("=>")) else {
-        return Err(RuleError::new(form.span, format!("rule {name} has no `=>`"))
+        return Err(RuleError::refused(form.span, format!("rule {name} has no `=>`"))
             .hint("(defrule name (pattern) => (assert (fact)))"));
     };
     let actions = left.get(arrow + 1..).unwrap_or_default();
@@ -126,7 +126,7 @@ pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleErro
 
 fn parse_salience(form: &Form) -> Result<i32, RuleError> {
     let wrong = || {
-        RuleError::new(form.span, "a rule declares its salience and nothing else")
+        RuleError::refused(form.span, "a rule declares its salience and nothing else")
             .hint("(declare (salience 10)), from -10000 to 10000")
     };
     match form.list().unwrap_or_default() {
@@ -166,8 +166,10 @@ fn conjunction(forms: &[Form]) -> Result<Alternatives<'_>, RuleError> {
         let (alternatives, taken) = match (&form.kind, forms.get(at + 1), forms.get(at + 2)) {
             (FormKind::Single(Some(name)), Some(arrow), Some(pattern)) if arrow.is("<-") => {
                 if !is_pattern(pattern) {
-                    return Err(RuleError::new(pattern.span, "only a pattern has a fact to bind")
-                        .hint("?f <- (name …)"));
+                    return Err(
+                        RuleError::refused(pattern.span, "only a pattern has a fact to bind")
+                            .hint("?f <- (name …)"),
+                    );
                 }
                 (vec![vec![Element::Pattern(pattern, Some((name, form.span)))]], 3)
             }
@@ -215,17 +217,18 @@ fn is_pattern(form: &Form) -> bool {
 fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
     let Some(items) = form.list() else {
         return Err(
-            RuleError::new(form.span, "a condition is a pattern in parentheses").hint("(severity ?s)"),
+            RuleError::refused(form.span, "a condition is a pattern in parentheses").hint("(severity ?s)"),
         );
     };
     let inner = items.get(1..).unwrap_or_default();
     let needs = |least: usize| {
         if inner.len() < least {
             let head = form.head().unwrap_or_default();
-            return Err(
-                RuleError::new(form.span, format!("`{head}` needs at least {least} condition(s)"))
-                    .hint(format!("({head}{})", " (name value)".repeat(least))),
-            );
+            return Err(RuleError::refused(
+                form.span,
+                format!("`{head}` needs at least {least} condition(s)"),
+            )
+            .hint(format!("({head}{})", " (name value)".repeat(least))));
         }
         Ok(())
     };
@@ -245,7 +248,7 @@ fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
         Some("not") => {
             if inner.len() != 1 {
                 return Err(
-                    RuleError::new(form.span, "`not` takes one condition").hint("(not (and (a) (b)))")
+                    RuleError::refused(form.span, "`not` takes one condition").hint("(not (and (a) (b)))")
                 );
             }
             Ok(vec![negated(conjunction(inner)?, form)])
@@ -266,9 +269,9 @@ fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
         }
         Some("test") => match inner {
             [expression] => Ok(vec![vec![Element::Test(expression)]]),
-            _ => Err(RuleError::new(form.span, "`test` takes one expression").hint("(test (> ?x 3))")),
+            _ => Err(RuleError::refused(form.span, "`test` takes one expression").hint("(test (> ?x 3))")),
         },
-        Some(head @ ("logical" | "object")) => Err(RuleError::new(
+        Some(head @ ("logical" | "object")) => Err(RuleError::refused(
             form.span,
             format!("`{head}` is not in the rule language"),
         )
@@ -370,14 +373,14 @@ impl Builder<'_> {
                     let (mut pattern, tests) = pattern::compile(form, &mut naming)?;
                     if let Some((name, span)) = address {
                         if !outermost {
-                            return Err(RuleError::new(
+                            return Err(RuleError::refused(
                                 *span,
                                 "a fact that must not be there cannot be bound",
                             )
                             .hint("take `?… <-` away inside of `not`, `exists` and `forall`"));
                         }
                         if scope.find(name).is_some() {
-                            return Err(RuleError::new(
+                            return Err(RuleError::refused(
                                 *span,
                                 format!("the variable ?{name} has a value already"),
                             )
@@ -429,7 +432,7 @@ impl Builder<'_> {
             name.and_then(|name| scope.find(name))
                 .and_then(|variable| addresses.iter().find(|(known, _)| *known == variable))
                 .ok_or_else(|| {
-                    RuleError::new(form.span, "this is no fact of the left-hand side")
+                    RuleError::refused(form.span, "this is no fact of the left-hand side")
                         .hint("bind it: ?f <- (name …)")
                 })
         };
@@ -449,7 +452,7 @@ impl Builder<'_> {
                 let (fact, template) = address(target)?;
                 let Some(template) = template else {
                     return Err(
-                        RuleError::new(target.span, "an ordered fact has no slots to modify")
+                        RuleError::refused(target.span, "an ordered fact has no slots to modify")
                             .hint("retract it and assert another"),
                     );
                 };
@@ -469,8 +472,10 @@ impl Builder<'_> {
                     value,
                 ] = arguments
                 else {
-                    return Err(RuleError::new(form.span, "`bind` takes a variable and a value")
-                        .hint("(bind ?x (+ ?y 1))"));
+                    return Err(
+                        RuleError::refused(form.span, "`bind` takes a variable and a value")
+                            .hint("(bind ?x (+ ?y 1))"),
+                    );
                 };
                 let expression = expression::compile(value, scope)?;
                 scope.bind(name, self.fresh);
@@ -479,7 +484,7 @@ impl Builder<'_> {
             }
             Some(head @ ("assert" | "retract" | "modify")) => {
                 return Err(
-                    RuleError::new(form.span, format!("`{head}` needs an argument")).hint(match head {
+                    RuleError::refused(form.span, format!("`{head}` needs an argument")).hint(match head {
                         "assert" => "(assert (name value))",
                         "retract" => "(retract ?f), where ?f <- (name …) is a pattern",
                         _ => "(modify ?f (slot value)), where ?f <- (name …) is a pattern",
@@ -488,7 +493,7 @@ impl Builder<'_> {
             }
             Some(_) => actions.push(Action::Evaluate(expression::compile(form, scope)?)),
             None => {
-                return Err(RuleError::new(
+                return Err(RuleError::refused(
                     form.span,
                     "an action is assert, retract, modify, bind or a function",
                 )
@@ -507,7 +512,7 @@ impl Builder<'_> {
 /// Reads the fact of an `assert` or of `deffacts`.
 pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Result<NewFact, RuleError> {
     let Some(name) = form.head() else {
-        return Err(RuleError::new(form.span, "a fact starts with its name").hint("(name value)"));
+        return Err(RuleError::refused(form.span, "a fact starts with its name").hint("(name value)"));
     };
     let fields = form.list().unwrap_or_default().get(1..).unwrap_or_default();
     match templates.get(name) {
@@ -521,7 +526,7 @@ pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Res
                         .is_some_and(|other| other.name() == slot.name())
                 });
                 if !given && slot.default_value().is_none() {
-                    return Err(RuleError::new(
+                    return Err(RuleError::refused(
                         form.span,
                         format!("slot {} of {name} needs a value", slot.name()),
                     )
@@ -553,13 +558,13 @@ fn slots(
         let Some((at, slot)) = found else {
             let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
             return Err(
-                RuleError::new(field.span, format!("this is no slot of {}", template.name()))
+                RuleError::refused(field.span, format!("this is no slot of {}", template.name()))
                     .hint(format!("it has {}", known.join(", "))),
             );
         };
         if slots.iter().any(|(other, _)| *other == at) {
             return Err(
-                RuleError::new(field.span, format!("slot {} is there twice", slot.name()))
+                RuleError::refused(field.span, format!("slot {} is there twice", slot.name()))
                     .hint("give its value once"),
             );
         }
@@ -569,7 +574,7 @@ fn slots(
         )?;
         if !slot.is_multislot() {
             let [value] = values.as_slice() else {
-                return Err(RuleError::new(
+                return Err(RuleError::refused(
                     field.span,
                     format!("slot {} holds exactly one value", slot.name()),
                 )
@@ -580,7 +585,7 @@ fn slots(
             };
             if let Expression::Value(value) = value {
                 slot.check(value)
-                    .map_err(|message| RuleError::new(field.span, message).hint(slot.takes()))?;
+                    .map_err(|message| RuleError::refused(field.span, message).hint(slot.takes()))?;
             }
         }
         slots.push((at, values));

@@ -16,7 +16,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Form>, RuleError> {
         },
     );
     let wrong = |message: &str| {
-        RuleError::new(span, message)
+        RuleError::refused(span, message)
             .hint("{name: value, other: value}, or patterns: (name value) (other value)")
     };
     if text.len() > TextLimits::WHEN.bytes {

@@ -196,7 +196,7 @@ pub(crate) fn parse(form: &Form) -> Result<Template, RuleError> {
     let items = form.list().unwrap_or_default();
     let mut items = items.iter().skip(1);
     let name = items.next().and_then(Form::symbol).ok_or_else(|| {
-        RuleError::new(form.span, "a deftemplate needs a name").hint("(deftemplate name (slot a))")
+        RuleError::refused(form.span, "a deftemplate needs a name").hint("(deftemplate name (slot a))")
     })?;
     let mut slots: Vec<Slot> = Vec::new();
     for (at, item) in items.enumerate() {
@@ -206,7 +206,7 @@ pub(crate) fn parse(form: &Form) -> Result<Template, RuleError> {
         let slot = parse_slot(item)?;
         if slots.iter().any(|other| other.name == slot.name) {
             return Err(
-                RuleError::new(item.span, format!("slot {} is there twice", slot.name))
+                RuleError::refused(item.span, format!("slot {} is there twice", slot.name))
                     .hint("give this one another name"),
             );
         }
@@ -229,7 +229,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         Some("slot" | "field") => false,
         Some("multislot" | "multifield") => true,
         _ => {
-            return Err(RuleError::new(form.span, "a template consists of slots")
+            return Err(RuleError::refused(form.span, "a template consists of slots")
                 .hint("write (slot name) or (multislot name)"));
         }
     };
@@ -237,7 +237,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
     let name = items
         .get(1)
         .and_then(Form::symbol)
-        .ok_or_else(|| RuleError::new(form.span, "a slot needs a name").hint("(slot name)"))?;
+        .ok_or_else(|| RuleError::refused(form.span, "a slot needs a name").hint("(slot name)"))?;
     let mut slot = Slot {
         name: name.into(),
         multiple,
@@ -259,7 +259,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
             ) => slot.allowed = constants(values)?,
             Some("range") => slot.range = Some(range(attribute, values)?),
             Some(other) => {
-                return Err(RuleError::new(
+                return Err(RuleError::refused(
                     attribute.span,
                     format!("`{other}` is not an attribute of a slot here"),
                 )
@@ -269,7 +269,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
             }
             None => {
                 return Err(
-                    RuleError::new(attribute.span, "a slot has attributes in parentheses")
+                    RuleError::refused(attribute.span, "a slot has attributes in parentheses")
                         .hint("such as (type INTEGER) or (default 0)"),
                 );
             }
@@ -284,7 +284,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
             Ok(()) => slot.default_fits = true,
             Err(message) if default.is_some() => {
                 return Err(
-                    RuleError::new(form.span, format!("the default does not fit: {message}"))
+                    RuleError::refused(form.span, format!("the default does not fit: {message}"))
                         .hint(slot.takes()),
                 );
             }
@@ -306,8 +306,10 @@ fn explicit_default(slot: &Slot, attribute: &Form) -> Result<Default, RuleError>
         return match &**name {
             "NONE" => Ok(Default::Required),
             "DERIVE" => Ok(Default::Value(derived(slot))),
-            _ => Err(RuleError::new(*span, "a default is a constant, ?NONE or ?DERIVE")
-                .hint("(default 0); with (default ?NONE) whoever asserts the fact must say it")),
+            _ => Err(
+                RuleError::refused(*span, "a default is a constant, ?NONE or ?DERIVE")
+                    .hint("(default 0); with (default ?NONE) whoever asserts the fact must say it"),
+            ),
         };
     }
     let values = constants(values)?;
@@ -316,7 +318,7 @@ fn explicit_default(slot: &Slot, attribute: &Form) -> Result<Default, RuleError>
     }
     match <[Value; 1]>::try_from(values) {
         Ok([value]) => Ok(Default::Value(value)),
-        Err(_) => Err(RuleError::new(attribute.span, "a slot has one default value")
+        Err(_) => Err(RuleError::refused(attribute.span, "a slot has one default value")
             .hint("(default value), or a multislot")),
     }
 }
@@ -349,7 +351,7 @@ fn types(forms: &[Form]) -> Result<Vec<SlotType>, RuleError> {
             (Some("NUMBER"), _) => types.extend([SlotType::Integer, SlotType::Float]),
             (_, FormKind::Single(Some(name))) if &**name == "VARIABLE" => return Ok(Vec::new()),
             _ => {
-                return Err(RuleError::new(form.span, "this is not a type")
+                return Err(RuleError::refused(form.span, "this is not a type")
                     .hint("SYMBOL, STRING, LEXEME, INTEGER, FLOAT, NUMBER or ?VARIABLE"));
             }
         }
@@ -362,7 +364,7 @@ fn constants(forms: &[Form]) -> Result<Vec<Value>, RuleError> {
         .iter()
         .map(|form| match &form.kind {
             FormKind::Atom(value) => Ok(value.clone()),
-            _ => Err(RuleError::new(form.span, "a constant is expected here")
+            _ => Err(RuleError::refused(form.span, "a constant is expected here")
                 .hint("a symbol, a string or a number")),
         })
         .collect()
@@ -379,5 +381,5 @@ fn range(attribute: &Form, forms: &[Form]) -> Result<(f64, f64), RuleError> {
         [low, high] => bound(low, f64::NEG_INFINITY).zip(bound(high, f64::INFINITY)),
         _ => None,
     }
-    .ok_or_else(|| RuleError::new(attribute.span, "a range has two numbers").hint("(range 0 10)"))
+    .ok_or_else(|| RuleError::refused(attribute.span, "a range has two numbers").hint("(range 0 10)"))
 }

@@ -94,15 +94,17 @@ impl When {
         };
         let span = forms.first().map(|form| form.span).unwrap_or_default();
         if let Some(arrow) = forms.iter().find(|form| form.is("=>")) {
-            return Err(RuleError::new(arrow.span, "a `when` has no right-hand side")
+            return Err(RuleError::refused(arrow.span, "a `when` has no right-hand side")
                 .hint("put the actions into `then`"));
         }
         if let Some(rule) = forms
             .iter()
             .find(|form| matches!(form.head(), Some("defrule" | "deftemplate" | "deffacts")))
         {
-            return Err(RuleError::new(rule.span, "a `when` is patterns, not a rule file")
-                .hint("(severity ?s&:(>= ?s 4))"));
+            return Err(
+                RuleError::refused(rule.span, "a `when` is patterns, not a rule file")
+                    .hint("(severity ?s&:(>= ?s 4))"),
+            );
         }
         let branches = rule::branches(&forms, &[], &program.templates, span)?;
         program.rules.push(Rule {
@@ -165,7 +167,7 @@ impl Fact {
         let forms = read(text, TextLimits::WHEN)?;
         let [form] = forms.as_slice() else {
             let span = forms.first().map(|form: &Form| form.span).unwrap_or_default();
-            return Err(RuleError::new(span, "one fact is expected").hint("(name value)"));
+            return Err(RuleError::refused(span, "one fact is expected").hint("(name value)"));
         };
         let new = rule::new_fact(form, &program.templates, &crate::expression::Scope::default())?;
         let mut meter = crate::budget::Meter::new(Budget::default());
@@ -174,7 +176,7 @@ impl Fact {
             let mut slot = Vec::new();
             for expression in expressions {
                 slot.push(expression.evaluate(&[], &mut meter).map_err(|_| {
-                    RuleError::new(form.span, "a value of the fact cannot be computed")
+                    RuleError::refused(form.span, "a value of the fact cannot be computed")
                         .hint("write the value itself")
                 })?);
             }
@@ -200,7 +202,11 @@ impl Fact {
             .collect();
         Self::of_template(template, &given).map_err(|message| {
             let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
-            RuleError::new(form.span, message).hint(format!("{} has {}", template.name(), known.join(", ")))
+            RuleError::refused(form.span, message).hint(format!(
+                "{} has {}",
+                template.name(),
+                known.join(", ")
+            ))
         })
     }
 }

@@ -76,16 +76,19 @@ impl<C> Run<C> {
             Then::Start => {}
             Then::Call { order, .. } => {
                 if let Some(input) = self.step(order).and_then(|step| step.input.as_ref()) {
+                    // The host has put it together.
+                    facts.origin = Some("host");
                     facts.evidence("input", "step", input);
+                    facts.origin = None;
                 }
             }
             Then::Respond(_) => {
                 if let Some(response) = &self.held {
-                    self.tell_use(&mut facts, then, response);
+                    self.tell_use(&mut facts, then, response, now_ms);
                     facts.evidence("output", self.tool_name(then), response);
                 }
             }
-            Then::Fail(_) => self.tell_failure(&mut facts, then),
+            Then::Fail(_) => self.tell_failure(&mut facts, then, now_ms),
             Then::End => self.tell_end(&mut facts, now_ms),
         }
         facts.finish().map(Arc::new)
@@ -222,12 +225,18 @@ impl<C> Run<C> {
     }
 
     /// What an answer says about itself, and what the run has used up with it.
-    fn tell_use(&self, facts: &mut Telling, then: Then, response: &Value) {
+    fn tell_use(&self, facts: &mut Telling, then: Then, response: &Value, now_ms: u64) {
         let tool = self.tool_name(then);
+        let attempt = match then {
+            Then::Respond(attempt) => attempt.number.max(1),
+            _ => 1,
+        };
         let slots = [
             ("tool", Slot::Text(tool)),
             ("outcome", Slot::Text("output")),
+            ("duration-ms", Slot::Number(now_ms.saturating_sub(self.called_ms))),
             ("bytes", Slot::Number(size(response))),
+            ("attempt", Slot::Number(u64::from(attempt))),
         ];
         facts.tell("tool-result", tool, &slots);
         if let Some(usage) = usage(response) {
@@ -262,7 +271,7 @@ impl<C> Run<C> {
         }
     }
 
-    fn tell_failure(&self, facts: &mut Telling, then: Then) {
+    fn tell_failure(&self, facts: &mut Telling, then: Then, now_ms: u64) {
         let (Then::Fail(attempt), Some(failed)) = (then, &self.failure) else {
             return;
         };
@@ -273,7 +282,8 @@ impl<C> Run<C> {
         let tool = self.tool_name(then);
         let slots = [
             ("tool", Slot::Text(tool)),
-            ("outcome", Slot::Text("tool-error")),
+            ("outcome", Slot::Text(outcome(&failed.code))),
+            ("duration-ms", Slot::Number(now_ms.saturating_sub(self.called_ms))),
             ("attempt", Slot::Number(u64::from(number))),
         ];
         facts.tell("tool-result", tool, &slots);
@@ -337,8 +347,24 @@ impl<C> Run<C> {
                 ("code", Slot::Text(&error.code)),
                 ("message", Slot::Text(&error.message)),
             ];
+            // The error of the run as a whole, whoever caused it.
+            facts.origin = Some("host");
             facts.tell(template, "run", &slots);
         }
+    }
+}
+
+/// How a call ended, in the words of [`crate::Outcome::name`]. What the host stopped before or after the guest has the name of what it
+/// refused.
+fn outcome(code: &str) -> &'static str {
+    match code {
+        "TRAP" => "trap",
+        "TIMEOUT" => "deadline",
+        "OUT_OF_MEMORY" => "out-of-memory",
+        "OUTPUT_TOO_LARGE" => "output-too-large",
+        "BAD_OUTPUT" => "bad-output",
+        "HOST_CALLS_EXHAUSTED" => "host-calls-exhausted",
+        _ => "tool-error",
     }
 }
 

@@ -212,7 +212,12 @@ impl<C> Run<C> {
             Then::Start => self.at = At::Moving(Place::Before, 0),
             Then::Call { order, deadline_ms } => {
                 let input = self.step(order).and_then(|step| step.input.clone());
-                self.call(order, 1, input.unwrap_or(Value::Null), deadline_ms, commands);
+                let attempt = Attempt {
+                    order,
+                    number: 1,
+                    deadline_ms,
+                };
+                self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
             }
             Then::Respond(attempt) => {
                 let response = self.held.take().unwrap_or(Value::Null);

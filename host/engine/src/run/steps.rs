@@ -43,7 +43,12 @@ impl<C> Run<C> {
                 if self.wants(Moment::BeforeStep) {
                     self.ask_packs(Then::Call { order, deadline_ms }, now_ms, commands);
                 } else {
-                    self.call(order, 1, input, deadline_ms, commands);
+                    let attempt = Attempt {
+                        order,
+                        number: 1,
+                        deadline_ms,
+                    };
+                    self.call(attempt, input, now_ms, commands);
                 }
             }
             Err(error) => {
@@ -85,14 +90,13 @@ impl<C> Run<C> {
         Ok(input)
     }
 
-    pub(super) fn call(
-        &mut self,
-        order: u32,
-        attempt: u32,
-        input: Value,
-        deadline_ms: u64,
-        commands: &mut Vec<Command>,
-    ) {
+    pub(super) fn call(&mut self, attempt: Attempt, input: Value, now_ms: u64, commands: &mut Vec<Command>) {
+        let Attempt {
+            order,
+            number: attempt,
+            deadline_ms,
+        } = attempt;
+        self.called_ms = now_ms;
         self.with_step(order, |step| step.attempts = attempt);
         self.at = At::Calling {
             order,
@@ -232,13 +236,12 @@ impl<C> Run<C> {
                     .steps
                     .get(order as usize)
                     .and_then(|step| step.input.clone());
-                self.call(
+                let attempt = Attempt {
                     order,
-                    attempt.saturating_add(1),
-                    input.unwrap_or(Value::Null),
+                    number: attempt.saturating_add(1),
                     deadline_ms,
-                    commands,
-                );
+                };
+                self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
             }
             // The step's own time is up; the chain's is judged elsewhere.
             At::Calling {

@@ -177,6 +177,7 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
             .map(|fact| fact["slots"].clone())
             .collect()
     };
+    let vocabulary = mizzen_rules::Program::parse(mizzen_model::facts::VOCABULARY).unwrap();
     for question in &asked {
         let facts = facts(question);
         let state: Vec<&Value> = facts.iter().filter(|fact| fact.get("name").is_some()).collect();
@@ -194,7 +195,14 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
         for fact in facts.iter().filter_map(|fact| fact.get("slots")) {
             assert_eq!(fact["run-id"], crate::script::EXECUTION);
             assert!(fact["time"].as_u64().unwrap() >= START_MS);
-            assert!(mizzen_model::facts::templates().count() > 10);
+            assert!(fact["source"].is_string(), "{fact}");
+        }
+        // Every fact fits its template, and has who says it: the slot, or the template's default.
+        for fact in facts.iter().filter(|fact| fact.get("template").is_some()) {
+            let made =
+                mizzen_rules::json::fact(fact, &vocabulary).unwrap_or_else(|error| panic!("{fact}: {error}"));
+            let origin = made.slot("origin").unwrap().to_string();
+            assert!(["host", "tool", "person"].contains(&origin.as_str()), "{made}");
         }
     }
     let error = named(&facts(&asked[2]), "error");
@@ -203,7 +211,22 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
         (&error[0]["transient"], &error[0]["retries-left"]),
         (&json!(true), &json!(1))
     );
+    let result = &named(&facts(&asked[2]), "tool-result")[0];
+    assert_eq!(
+        (&result["outcome"], &result["attempt"]),
+        (&json!("tool-error"), &json!(1))
+    );
+    assert_eq!(named(&facts(&asked[1]), "evidence")[0]["origin"], "host");
     let after = facts(&asked[3]);
+    let result = &named(&after, "tool-result")[0];
+    assert_eq!(
+        (&result["outcome"], &result["attempt"]),
+        (&json!("output"), &json!(2))
+    );
+    assert!(
+        result["duration-ms"].is_u64() && result["bytes"].as_u64().unwrap() > 100,
+        "{result}"
+    );
     let evidence: Vec<(Value, Value)> = named(&after, "evidence")
         .into_iter()
         .map(|slots| (slots["pointer"].clone(), slots["text"].clone()))

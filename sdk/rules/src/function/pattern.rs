@@ -38,7 +38,7 @@ impl Unusable {
     pub(crate) fn in_a_rule(self, span: Span) -> RuleError {
         match self {
             Self::Wrong(message) => {
-                RuleError::new(span, message).hint("a backslash is written twice in a string: \"\\\\d+\"")
+                RuleError::refused(span, message).hint("a backslash is written twice in a string: \"\\\\d+\"")
             }
             Self::Large(message) => RuleError::budget(span, message).hint("repeat and nest less"),
         }

@@ -81,7 +81,7 @@ mod tests {
         );
         check(
             json!({"template": "moment", "slots": {"name": "now"}}),
-            Some("does not take now"),
+            Some("before-run, before-step"),
         );
         check(json!({"name": "step", "fields": [1]}), Some("is a template"));
     }

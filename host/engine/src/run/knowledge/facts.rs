@@ -63,6 +63,8 @@ pub(super) struct Telling {
     tail_source: Option<String>,
     /// The step that the next facts are about.
     pub(super) step: Option<u32>,
+    /// Who says them, where it is not who usually says such facts: that one is the template's default.
+    pub(super) origin: Option<&'static str>,
     problem: Option<String>,
 }
 
@@ -86,6 +88,7 @@ impl Telling {
             tail: String::new(),
             tail_source: None,
             step: None,
+            origin: None,
             problem: None,
         }
     }
@@ -121,6 +124,11 @@ impl Telling {
             text.push_str("\"step\":");
             digits(text, u64::from(step));
             text.push(',');
+        }
+        if let Some(origin) = self.origin {
+            text.push_str("\"origin\":\"");
+            text.push_str(origin);
+            text.push_str("\",");
         }
         if self.tail_source.as_deref() != Some(source) {
             let tail = &mut self.tail;
