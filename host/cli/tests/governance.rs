@@ -70,7 +70,7 @@ fn run(arguments: &[&str], folder: &Path, output: &Path, home: &Path) {
     );
 }
 
-/// The text plugin, the tests' pack and the reference packs, built and signed once: folder, packages, home.
+/// The text plugin and the tests' pack, built and signed once: folder, packages, home.
 fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
     static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf, PathBuf)> = OnceLock::new();
     PACKAGES.get_or_init(|| {
@@ -80,20 +80,9 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
         run(&["plugin", "build"], &root.join("plugins/text"), &output, &home);
         let judge = write_pack(folder.path(), "judge", "1.0.0", "", RULES);
         run(&["pack", "build"], &judge, &output, &home);
-        for pack in REFERENCE {
-            run(
-                &["pack", "build"],
-                &root.join("plugins").join(pack),
-                &output,
-                &home,
-            );
-        }
         (folder, output, home)
     })
 }
-
-/// The reference packs.
-const REFERENCE: [&str; 4] = ["budgets", "retries", "safety-pii", "audit"];
 
 struct Place {
     folder: tempfile::TempDir,
@@ -470,42 +459,6 @@ fn a_pack_that_is_gone_stops_the_councils_that_mount_it() {
         .expect(409, "PACK_VETO");
     let reason = vetoed["details"]["reason"].as_str().unwrap();
     assert!(reason.contains("is not installed"), "{reason}");
-}
-
-#[test]
-fn all_four_reference_packs_govern_one_run_together() {
-    let place = Place::new("");
-    let server = place.serve();
-    let ids: Vec<String> = REFERENCE.iter().map(|pack| reference_id(&server, pack)).collect();
-    let mounts: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
-    let chain = Chain::create(&server, json!(mounts), json!([]));
-    let result = chain.execute(&server, json!({"text": "hello"})).expect(200, "");
-    assert_eq!(result["status"], "completed");
-    assert_eq!(result["steps"][0]["output"]["text"], "HELLO");
-    // The auditor tells about the run; nobody else has anything to say.
-    let packs = result["packs"].as_array().unwrap();
-    assert!(!packs.is_empty());
-    for said in packs {
-        assert_eq!(
-            (&said["pack_id"], &said["action"]),
-            (&json!(ids[3]), &json!("annotate")),
-            "{said}"
-        );
-    }
-    // A social security number in an answer is seen.
-    let answer = chain.execute(&server, json!({"text": "ssn 123-45-6789"}));
-    let body: Value = serde_json::from_slice(&answer.body).unwrap();
-    let seen = match answer.status {
-        409 => body["details"]["pack_id"] == json!(ids[2]),
-        _ => said(&body).iter().any(|said| said.starts_with(&ids[2])),
-    };
-    assert!(seen, "{body}");
-}
-
-/// The id that a reference pack has on the host.
-fn reference_id(server: &Served, name: &str) -> String {
-    let plugin = server.call("GET", &format!("/v1/plugins/{name}")).expect(200, "");
-    plugin["provides"][0].as_str().unwrap().to_owned()
 }
 
 #[test]
