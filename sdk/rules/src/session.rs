@@ -139,7 +139,8 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
-    fn run_here(&mut self) -> Result<Report, RunError> {
+    /// Like [`Session::run`]; what fired before an error stays in the session.
+    pub fn run_here(&mut self) -> Result<Report, RunError> {
         self.settle()?;
         Ok(Report {
             firings: std::mem::take(&mut self.firings),
@@ -167,7 +168,7 @@ impl<'p> Session<'p> {
         Ok((self.run_here()?, why))
     }
 
-    /// What fired so far: where a run ends in an error, this is what led to it.
+    /// The rules that fired so far, in order: where a run ends in an error, this is what led to it.
     #[must_use]
     pub fn firings(&self) -> &[Firing] {
         &self.firings
@@ -194,11 +195,6 @@ impl<'p> Session<'p> {
 
     pub(crate) fn facts(&self) -> impl Iterator<Item = (FactId, &Fact)> {
         self.facts.iter()
-    }
-
-    /// The rules that fired, in order.
-    pub(crate) fn firings(&self) -> &[Firing] {
-        &self.firings
     }
 
     pub(crate) fn errors(&self) -> &[String] {
