@@ -280,7 +280,10 @@ fn packs_hear_who_answered_and_who_cancelled() {
         (&json!("ada"), &json!("approve"))
     );
     let interrupted = slots(end, "tool-call").expect("no other moment tells of the call that was under way");
-    assert_eq!((&interrupted["step"], &interrupted["attempt"]), (&json!(0), &json!(1)));
+    assert_eq!(
+        (&interrupted["step"], &interrupted["attempt"]),
+        (&json!(0), &json!(1))
+    );
     let cancelled = slots(end, "cancel").unwrap();
     assert_eq!(
         (&cancelled["actor"], &cancelled["reason"]),
