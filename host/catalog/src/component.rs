@@ -2,6 +2,8 @@
 //!
 //! To add an interface to the contract: a row in [`INTERFACES`], and the permission it takes.
 
+mod nesting;
+
 use crate::package::section::sections;
 use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::shorten;
@@ -60,6 +62,14 @@ pub enum ComponentError {
         /// What the parser said.
         message: String,
     },
+    /// It nests deeper than is read.
+    #[error(
+        "components or types stand inside of each other more than 100 times at byte {offset}: no toolchain makes such a component"
+    )]
+    TooDeep {
+        /// Where.
+        offset: usize,
+    },
     /// More imports or exports than are read.
     #[error(
         "the component has more than {MAX_ITEMS} imports or exports, or one with a name above {MAX_ITEM_NAME} bytes"
@@ -111,6 +121,7 @@ impl Shape {
     /// # Errors
     /// When the sections cannot be read, or hold more than is sane.
     pub fn read(component: &[u8]) -> Result<Self, ComponentError> {
+        nesting::check(component)?;
         let mut shape = Self {
             imports: Vec::new(),
             exports: Vec::new(),
@@ -184,6 +195,7 @@ fn bounded(name: &str, already: usize) -> Result<String, ComponentError> {
 /// # Errors
 /// With the first thing that is not valid.
 pub fn validate(component: &[u8]) -> Result<(), ComponentError> {
+    nesting::check(component)?;
     Validator::new()
         .validate_all(component)
         .map(drop)
@@ -360,7 +372,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(0u8.., 0..400), id in 10u8..12) {
+        fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(0u8.., 0..400), id in 3u8..12) {
             let mut component = b"\0asm\x0d\0\x01\0".to_vec();
             component.push(id);
             component.push(bytes.len().min(127) as u8);
