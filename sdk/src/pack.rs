@@ -120,7 +120,8 @@ impl Descriptor {
         self
     }
 
-    /// The fact templates that it reads.
+    /// The fact templates that it reads: it is sent facts of these, the operator's settings and the run's ordered facts. One that names
+    /// none is sent everything.
     #[must_use]
     pub const fn reads(mut self, templates: &'static [&'static str]) -> Self {
         self.reads = templates;

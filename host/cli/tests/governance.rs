@@ -40,6 +40,28 @@ const RULES: &str = r#"
   => (assert (decision (action annotate) (reason (str-cat "ended as " ?s)))))
 "#;
 
+/// Two packs with private templates of the same names and other slots; one of them shares its `score`, the other one reads it.
+const FIRST_RULES: &str = r#"
+(deftemplate score (slot value (type INTEGER)))
+(deftemplate hidden (slot value (type INTEGER)))
+(defrule rate (moment (name after-step)) (rate ?n) => (assert (score (value ?n)) (hidden (value ?n))))
+(defrule seen (score (value ?v)) (hidden (value ?w))
+  => (assert (decision (reason (str-cat "first: " ?v " and " ?w)))))
+"#;
+const SECOND_RULES: &str = r#"
+(deftemplate first::score (slot value (type INTEGER)))
+(deftemplate first::hidden (slot value (type INTEGER)))
+(deftemplate score (slot name (type STRING)))
+(deftemplate hidden (slot name (type STRING)))
+(defrule own (moment (name after-step)) => (assert (score (name "mine")) (hidden (name "mine too"))))
+(defrule seen (score (name ?a)) (hidden (name ?b))
+  => (assert (decision (reason (str-cat "second: " ?a " and " ?b)))))
+(defrule shared (first::score (value ?v))
+  => (assert (decision (action veto) (reason (str-cat "the first one gave " ?v)))))
+(defrule leaked (first::hidden (value ?v))
+  => (assert (decision (action veto) (reason "what was not shared"))))
+"#;
+
 fn write_pack(folder: &Path, name: &str, version: &str, more: &str, rules: &str) -> PathBuf {
     let folder = folder.join(format!("source-{name}-{version}"));
     fs::create_dir_all(&folder).unwrap();
@@ -78,8 +100,14 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
         let (output, home) = (folder.path().join("plugins"), folder.path().join("home"));
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         run(&["plugin", "build"], &root.join("plugins/text"), &output, &home);
-        let judge = write_pack(folder.path(), "judge", "1.0.0", "", RULES);
-        run(&["pack", "build"], &judge, &output, &home);
+        for (name, more, rules) in [
+            ("judge", "", RULES),
+            ("first", "shares = [\"score\"]\n", FIRST_RULES),
+            ("second", "", SECOND_RULES),
+        ] {
+            let pack = write_pack(folder.path(), name, "1.0.0", more, rules);
+            run(&["pack", "build"], &pack, &output, &home);
+        }
         (folder, output, home)
     })
 }
@@ -445,6 +473,46 @@ fn what_the_host_mounts_nobody_below_can_unmount() {
     assert!(log.contains("[signature]"), "{log}");
     fs::write(&file, &bytes).unwrap();
     place.serve().terminate();
+}
+
+#[test]
+fn templates_of_two_packs_never_clash_and_what_is_shared_is_seen_by_later_ones() {
+    let place = Place::new("");
+    let server = place.serve();
+    let both = Chain::create(&server, json!([{"id": "first"}, {"id": "second"}]), json!([]));
+    let reasons = |result: &Value| -> Vec<String> {
+        let packs = result["packs"].as_array().unwrap().iter();
+        packs
+            .map(|said| said["reason"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let result = both.execute(&server, json!({"text": "a"})).expect(200, "");
+    assert_eq!(reasons(&result), ["second: mine and mine too"]);
+    let vetoed = both
+        .execute(&server, json!({"text": "a", "rate": 7}))
+        .expect(409, "PACK_VETO");
+    assert_eq!(vetoed["details"]["reason"], "the first one gave 7");
+    let id = vetoed["details"]["execution_id"].as_str().unwrap();
+    let result = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    assert_eq!(
+        reasons(&result)[..3],
+        [
+            "first: 7 and 7",
+            "second: mine and mine too",
+            "the first one gave 7"
+        ],
+        "{result:#}"
+    );
+    // Later, in load order: one that is asked earlier does not see it.
+    let turned = json!([{"id": "second"}, {"id": "first"}]);
+    let body = draft(&sprite(&server), "turned", turned, json!([]));
+    let turned = Chain(server.call_json("POST", "/v1/councils", &body).expect(201, ""));
+    let result = turned
+        .execute(&server, json!({"text": "a", "rate": 7}))
+        .expect(200, "");
+    assert_eq!(reasons(&result), ["second: mine and mine too", "first: 7 and 7"]);
 }
 
 #[test]

@@ -142,7 +142,100 @@ fn a_pack_in_rust_is_the_same_to_the_host() {
     ]);
     assert_eq!(run["decisions"][0]["rule"], "too-many-attempts", "{run:#}");
     assert_eq!(run["decisions"][0]["facts"][0]["template"], "step", "{run:#}");
+
+    // The same pack in Rust and in rules concludes the same, word for word.
+    desk.write("dawn/src/lib.rs", DAWN_IN_RUST);
+    let rules = desk.pack(DAWN_IN_RULES);
+    desk.write("mine/pack.toml", DAWN_TOML);
+    let facts = desk.write(
+        "facts.json",
+        r#"[{"name": "severity", "fields": [5]}, {"template": "step", "slots": {"tool": "a.b", "attempt": 2, "time": 7, "run-id": "r"}},
+            {"template": "evidence", "slots": {"pointer": "/a", "text": "secret"}}, {"template": "gate", "slots": {"reason": "unread"}}]"#,
+    );
+    let conclude = |folder: &str| {
+        let mut run = desk.json(&["pack", "run", folder, "--facts", &facts, "--json"]);
+        for decision in run["decisions"].as_array_mut().unwrap() {
+            for fact in decision["facts"].as_array_mut().unwrap() {
+                // Rules know the defaults of slots that were left out; the place and the name are the same.
+                if let Some(slots) = fact.get_mut("slots").and_then(Value::as_object_mut) {
+                    slots.retain(|name, _| ["tool", "text", "time", "run-id"].contains(&name.as_str()));
+                }
+            }
+        }
+        run
+    };
+    let (rust, rules) = (conclude("dawn"), conclude(&rules));
+    assert_eq!(rust, rules);
+    assert_eq!(rust["decisions"].as_array().unwrap().len(), 5, "{rust:#}");
+    assert_eq!(
+        rust["decisions"][0]["facts"],
+        json!([{"index": 0, "name": "severity", "fields": [5]}])
+    );
+    assert_eq!(
+        rust["decisions"][1]["facts"],
+        json!([{"index": 1, "template": "step", "slots": {"tool": "a.b"}}])
+    );
 }
+
+const DAWN_TOML: &str = "[plugin]\nname = \"mine\"\nversion = \"0.1.0\"\napi_version = \"1\"\nnamespaces = [\"dawn\"]\n\n\
+    [pack]\ndescription = \"d\"\nid = \"dawn\"\nshares = [\"seen\"]\n";
+
+const DAWN_IN_RULES: &str = r#"
+(deftemplate seen (slot tool (type STRING)))
+(defrule severe (severity ?s&:(>= ?s 4))
+  => (assert (decision (action veto) (reason (str-cat "severity " ?s)) (details severity ?s))))
+(defrule ask (step (tool ?t))
+  => (assert (seen (tool ?t)) (decision (action escalate) (reason ?t))))
+(defrule again (step (attempt 2))
+  => (assert (decision (action retry) (delay-ms 20) (reason "again"))))
+(defrule hide (evidence (pointer ?p) (text "secret"))
+  => (assert (decision (action redact) (pointer ?p) (pattern "sec") (reason "hidden"))))
+(defrule note (severity ?s)
+  => (assert (decision (severity warning) (reason "noted"))))
+"#;
+
+const DAWN_IN_RUST: &str = r#"
+use mizzen_sdk::ToolError;
+use mizzen_sdk::pack::{Descriptor, Evaluation, Pack, Severity, Verdict};
+use std::time::Duration;
+
+pub struct Dawn;
+
+impl Pack for Dawn {
+    fn describe() -> Descriptor {
+        Descriptor::new("dawn", env!("CARGO_PKG_VERSION"), "d").reads(&["evidence", "step"]).shares(&["seen"])
+    }
+
+    fn evaluate(evaluation: &Evaluation, verdict: &mut Verdict) -> Result<(), ToolError> {
+        for fact in evaluation.facts("severity") {
+            let severity = fact.fields().first().and_then(|field| field.as_i64()).unwrap_or(0);
+            if severity >= 4 {
+                verdict.veto("severe", format!("severity {severity}")).because(fact).detail("severity", severity);
+            }
+        }
+        for step in evaluation.facts("step") {
+            let tool = step.text("tool").unwrap_or_default();
+            let mut slots = mizzen_sdk::Map::new();
+            slots.insert("tool".to_owned(), tool.into());
+            verdict.share("seen", slots);
+            verdict.escalate("ask", tool).because(step);
+            if step.integer("attempt") == Some(2) {
+                verdict.retry("again", "again", Some(Duration::from_millis(20))).because(step);
+            }
+        }
+        for evidence in evaluation.facts("evidence").filter(|fact| fact.text("text") == Some("secret")) {
+            let pointer = evidence.text("pointer").unwrap_or_default();
+            verdict.redact("hide", "hidden", pointer, Some("sec")).because(evidence);
+        }
+        for fact in evaluation.facts("severity") {
+            verdict.annotate("note", "noted").severity(Severity::Warning).because(fact);
+        }
+        Ok(())
+    }
+}
+
+mizzen_sdk::export_pack!(Dawn);
+"#;
 
 #[test]
 fn a_new_pack_passes_its_cases_and_a_wrong_case_fails() {
@@ -230,6 +323,7 @@ fn hostile_rules_end_in_a_budget_error() {
         assert_eq!(output.status.code(), Some(1), "{rules}");
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["error"]["name"], "tool-error", "{answer:#}");
+        assert_eq!(answer["error"]["code"], "BUDGET_EXHAUSTED", "{answer:#}");
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains("BUDGET_EXHAUSTED"), "{message}");
         assert!(message.contains(part), "{message}");
@@ -404,6 +498,9 @@ fn check_says_what_a_host_would_refuse() {
             "{said}"
         );
     }
+    let output = desk.mizzen(&["rules", "check", "mine/rules.clp"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("`mizzen pack check mine` reads them"), "{said}");
     // What is no folder of rules is told from one that is missing.
     let package = Path::new(&folder)
         .join("dist/mine-0.1.0.wasm")

@@ -13,16 +13,44 @@ pub struct Evaluation {
 
 /// One fact: of a template, with slots, or ordered, with fields.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Written")]
 pub struct Fact {
-    #[serde(alias = "template")]
     name: String,
+    is_ordered: bool,
+    slots: Map<String, Value>,
+    fields: Vec<Value>,
+    place: usize,
+}
+
+/// A fact as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    template: Option<String>,
+    name: Option<String>,
     #[serde(default)]
     slots: Map<String, Value>,
     #[serde(default)]
     fields: Vec<Value>,
-    #[serde(skip)]
-    place: usize,
+}
+
+impl TryFrom<Written> for Fact {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let (name, is_ordered) = match (written.template, written.name) {
+            (Some(template), None) if written.fields.is_empty() => (template, false),
+            (None, Some(name)) if written.slots.is_empty() => (name, true),
+            _ => return Err("a fact has a name and fields, or a template and slots"),
+        };
+        Ok(Self {
+            name,
+            is_ordered,
+            slots: written.slots,
+            fields: written.fields,
+            place: 0,
+        })
+    }
 }
 
 impl Evaluation {
@@ -66,7 +94,7 @@ impl Fact {
         &self.name
     }
 
-    /// A slot.
+    /// A slot. One that the host leaves out has its default, which `docs/facts.md` names: `step` is -1 and `attempt` 1, for two.
     pub fn slot(&self, name: &str) -> Option<&Value> {
         self.slots.get(name)
     }
@@ -91,13 +119,16 @@ impl Fact {
         &self.fields
     }
 
-    /// As a decision names it: its place in what was given, and its slots without the text of evidence. Decisions are
-    /// journaled, and what one is about may be just what must not be kept.
+    /// As a decision names it, and as those of rules do: its place in what was given, and its fields, or its slots without the text of
+    /// evidence. Decisions are journaled, and what one is about may be just what must not be kept.
     pub(crate) fn reference(&self) -> Value {
+        if self.is_ordered {
+            return serde_json::json!({ "index": self.place, "name": self.name, "fields": self.fields });
+        }
         let kept: Map<String, Value> = self
             .slots
             .iter()
-            .filter(|(name, _)| *name != "text")
+            .filter(|(name, _)| !matches!(name.as_str(), "text" | "time" | "run-id"))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         serde_json::json!({ "index": self.place, "template": self.name, "slots": kept })

@@ -95,6 +95,20 @@ pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
         eprintln!("   | {mark}");
     }
     eprintln!("  hint: {}", error.hint);
+    // The host's templates are not there when the file is read alone.
+    let beside = path.with_file_name(mizzen_builder::pack::PACK_TOML);
+    if error.message.contains("no deftemplate") && beside.is_file() {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        eprintln!(
+            "  note: these are the rules of a pack; `mizzen pack check {}` reads them with the host's templates",
+            if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            }
+            .display()
+        );
+    }
 }
 
 /// Marks what the error is about below its first line. Tabs stay tabs, so that both lines are as wide.

@@ -4,6 +4,8 @@ use crate::home::Home;
 use crate::output;
 use crate::workbench::Workbench;
 use anyhow::{Context as _, Result};
+use mizzen_engine::pack::PackFailure;
+use mizzen_engine::{Outcome, ToolError};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,7 +74,15 @@ impl Run {
             }
             Err(failure) => {
                 if self.json {
-                    let error = json!({"name": failure.name(), "message": failure.to_string()});
+                    // What a pack of rules says itself: a budget that is spent, for one.
+                    let code = match &failure {
+                        PackFailure::Ended {
+                            outcome: Outcome::ToolError(ToolError::Failed { code, .. }),
+                            ..
+                        } => Some(code),
+                        _ => None,
+                    };
+                    let error = json!({"name": failure.name(), "code": code, "message": failure.to_string()});
                     output::json(&json!({"ok": false, "error": error}))?;
                 } else {
                     eprintln!("error: {}", output::harmless(&failure));
