@@ -248,3 +248,32 @@ fn problem(route: &Route, status: u16, codes: &[Code]) -> Value {
         "content": {"application/json": {"schema": schema, "examples": examples}},
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document: Value = serde_json::from_str(&document(&crate::routes::all())).unwrap();
+        let mut open = vec![&document];
+        let mut seen = 0;
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(members) => {
+                    if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                        seen += 1;
+                        let found = reference
+                            .strip_prefix('#')
+                            .is_some_and(|pointer| document.pointer(pointer).is_some());
+                        assert!(found, "{reference} leads nowhere");
+                    }
+                    open.extend(members.values());
+                }
+                Value::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+}

@@ -188,6 +188,25 @@ fn executions() -> Vec<(&'static str, Value)> {
             list("executions", component("ChainExecutionResult")),
         ),
         (
+            "DeliveryList",
+            list(
+                "deliveries",
+                object(&[
+                    ("rule_id", json!({"type": "string"})),
+                    ("hook", json!({"type": "string"})),
+                    (
+                        "state",
+                        json!({"type": "string", "enum": ["pending", "delivered", "failed"]}),
+                    ),
+                    ("attempts", number()),
+                    (
+                        "last_error",
+                        json!({"type": ["string", "null"], "description": "Why the last try failed."}),
+                    ),
+                ]),
+            ),
+        ),
+        (
             "ExecutionHistory",
             partial(
                 &[

@@ -34,7 +34,7 @@ pub fn query(name: &'static str, description: &'static str, schema: Value) -> Pa
 /// How many items, and from where.
 pub fn page() -> Vec<Parameter> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT});
-    let cursor = json!({"type": "string", "pattern": "^[0-9a-f]{32}$"});
+    let cursor = json!({"type": "string", "pattern": "^[0-7][0-9a-f]{15}[0-7][0-9a-f]{15}$"});
     vec![
         query(
             "limit",
