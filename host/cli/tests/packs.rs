@@ -451,6 +451,11 @@ fn check_says_what_a_host_would_refuse() {
         assert!(said.contains(part), "{arguments:?}: {said}");
     };
     desk.ok(&["pack", "check", &folder]);
+    let many: String = (0..10_001).map(|n| format!("(n {n})")).collect();
+    desk.pack(&format!("{rules} (deffacts d {many})"));
+    refused(&["pack", "check", &folder], "budget of 10000 facts");
+    refused(&["pack", "build", &folder], "budget of 10000 facts");
+    desk.pack(rules);
     for (line, part) in [
         ("facts_version = \"2.0\"", "the facts \"1.0\" of this mizzen"),
         ("id = \"other\"", "outside of the namespaces"),

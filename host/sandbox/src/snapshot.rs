@@ -34,7 +34,9 @@ pub enum SnapshotError {
     #[error("the component cannot be kept as it was started: {0}")]
     Shape(&'static str),
     /// It did not start, or stopped.
-    #[error("the component could not be started: {0}")]
+    #[error(
+        "the component could not be started; does what it is given need more memory than a guest has? {0}"
+    )]
     Run(String),
     /// It refused its configuration.
     #[error("the component refuses its configuration: {0}")]

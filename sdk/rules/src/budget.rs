@@ -1,6 +1,8 @@
 //! What one evaluation may use. Every bound is an error when it is reached.
 
+use std::cell::Cell;
 use std::fmt;
+use std::rc::Rc;
 
 /// The bounds of one evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +86,38 @@ impl fmt::Display for Exhausted {
 }
 
 impl std::error::Error for Exhausted {}
+
+/// Patterns that the alternatives of all rules of a text have together. Each is remembered by itself, a kilobyte or more.
+const PATTERNS: usize = 10_000;
+/// Bytes of all regular expressions of a text.
+const EXPRESSIONS: usize = 4 * 1024 * 1024;
+
+/// What a rule file needs as a whole: each of its parts may be small, and there can be very many. Copies count together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Room {
+    patterns: Rc<Cell<usize>>,
+    expressions: Rc<Cell<usize>>,
+}
+
+impl Room {
+    /// Takes room for one more pattern; the budget where there is none.
+    pub(crate) fn take_pattern(&self) -> Result<(), usize> {
+        take(&self.patterns, 1, PATTERNS)
+    }
+
+    /// Takes room for a regular expression of that many bytes; the budget where there is none.
+    pub(crate) fn take_expression(&self, bytes: usize) -> Result<(), usize> {
+        take(&self.expressions, bytes, EXPRESSIONS)
+    }
+}
+
+fn take(taken: &Cell<usize>, more: usize, most: usize) -> Result<(), usize> {
+    taken.set(taken.get().saturating_add(more));
+    match taken.get() > most {
+        true => Err(most),
+        false => Ok(()),
+    }
+}
 
 /// What is left of a budget.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Expressions: `(>= ?s 4)`. Their depth is that of the text, which the reader bounds.
 
-use crate::budget::Meter;
+use crate::budget::{Meter, Room};
 use crate::error::RuleError;
 use crate::function::{Failure, Function, Pattern, call};
 use crate::pattern::text_of;
@@ -23,9 +23,22 @@ pub(crate) enum Expression {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     names: Vec<(Box<str>, Variable)>,
+    room: Room,
 }
 
 impl Scope {
+    /// No names yet, in a text that has this room.
+    pub(crate) fn within(room: &Room) -> Self {
+        Self {
+            names: Vec::new(),
+            room: room.clone(),
+        }
+    }
+
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<Variable> {
         self.names
             .iter()
@@ -183,6 +196,11 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
     {
         let at = arguments.get(1).map_or(span, |argument| argument.span);
         let pattern = Pattern::compile(pattern).map_err(|unusable| unusable.in_a_rule(at))?;
+        scope.room.take_expression(pattern.bytes()).map_err(|most| {
+            let message =
+                format!("all regular expressions together need more than the budget of {most} bytes");
+            RuleError::budget(at, message).hint("assert what one finds, and let other rules ask for that")
+        })?;
         return Ok(Expression::Matches(
             function,
             Box::new(compiled.swap_remove(0)),

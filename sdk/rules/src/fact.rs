@@ -1,7 +1,7 @@
 //! Facts, and the store that knows each of them once.
 
 use crate::budget::{Exhausted, Meter};
-use crate::template::Template;
+use crate::template::{Slot, Template};
 use crate::value::Value;
 use std::collections::HashMap;
 use std::fmt;
@@ -62,6 +62,12 @@ pub(crate) fn hash_of<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
     hasher.finish()
 }
 
+/// Says what is wrong with a value of a slot, and what would be right.
+fn unfit(template: &Template, slot: &Slot, message: &str) -> String {
+    let (name, takes) = (template.name(), slot.takes());
+    format!("a fact {name} does not fit: {message}; {takes}")
+}
+
 /// Which fact. Ids grow with every assertion and are never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FactId(pub(crate) u64);
@@ -117,11 +123,11 @@ impl Fact {
 
     /// A fact of a template with some slots said by their places, the others as their defaults are.
     pub(crate) fn of_places(template: &Arc<Template>, given: Vec<(usize, Value)>) -> Result<Self, String> {
-        let unfit = |message: String| format!("a fact {} does not fit: {message}", template.name());
         let mut said = vec![None; template.slots().len()];
         for (place, value) in given {
             if let Some((slot, place)) = template.slots().get(place).zip(said.get_mut(place)) {
-                slot.check(&value).map_err(unfit)?;
+                slot.check(&value)
+                    .map_err(|message| unfit(template, slot, &message))?;
                 *place = Some(value);
             }
         }
@@ -134,7 +140,8 @@ impl Fact {
             let default = slot
                 .default_value()
                 .ok_or_else(|| format!("slot {} of {} needs a value", slot.name(), template.name()))?;
-            slot.check(&default).map_err(unfit)?;
+            slot.check(&default)
+                .map_err(|message| unfit(template, slot, &message))?;
         }
         Self::of_said(template, said).ok_or_else(|| format!("a fact {} does not fit", template.name()))
     }
@@ -157,10 +164,8 @@ impl Fact {
 
     pub(crate) fn from_slots(template: &Arc<Template>, slots: Vec<Value>) -> Result<Self, String> {
         for (slot, value) in template.slots().iter().zip(&slots) {
-            slot.check(value).map_err(|message| {
-                let (name, takes) = (template.name(), slot.takes());
-                format!("a fact {name} does not fit: {message}; {takes}")
-            })?;
+            slot.check(value)
+                .map_err(|message| unfit(template, slot, &message))?;
         }
         Ok(Self {
             name: template.shared_name(),

@@ -1,5 +1,6 @@
 //! A whole rule file.
 
+use crate::budget::Room;
 use crate::error::RuleError;
 use crate::expression::Scope;
 use crate::reader::{Form, FormKind, TextLimits, read};
@@ -37,6 +38,7 @@ impl Program {
             host.into_iter()
                 .map(|template| (Arc::from(template.name()), template)),
         );
+        let room = Room::default();
         for (at, form) in forms.iter().enumerate() {
             if at >= CONSTRUCTS {
                 return Err(RuleError::budget(
@@ -45,12 +47,12 @@ impl Program {
                 )
                 .hint("divide it into several packs"));
             }
-            program.construct(form)?;
+            program.construct(form, &room)?;
         }
         Ok(program)
     }
 
-    fn construct(&mut self, form: &Form) -> Result<(), RuleError> {
+    fn construct(&mut self, form: &Form, room: &Room) -> Result<(), RuleError> {
         match form.head() {
             Some("deftemplate") => {
                 let template = template::parse(form)?;
@@ -76,11 +78,11 @@ impl Program {
                 );
                 for fact in items.iter().skip(2 + usize::from(comment)) {
                     self.facts
-                        .push(rule::new_fact(fact, &self.templates, &Scope::default())?);
+                        .push(rule::new_fact(fact, &self.templates, &Scope::within(room))?);
                 }
             }
             Some("defrule") => {
-                let rule = rule::parse(form, &self.templates)?;
+                let rule = rule::parse(form, &self.templates, room)?;
                 if self.rules.iter().any(|other| other.name == rule.name) {
                     return Err(RuleError::refused(
                         form.span,

@@ -1,5 +1,6 @@
 //! `defrule`: conditional elements to groups of patterns, and the actions of the right-hand side.
 
+use crate::budget::Room;
 use crate::error::RuleError;
 use crate::expression::{self, Expression, Scope, Variable};
 use crate::pattern::{self, Naming, Pattern, text_of};
@@ -87,7 +88,7 @@ enum Element<'a> {
 type Alternatives<'a> = Vec<Vec<Element<'a>>>;
 
 /// Reads `(defrule name "comment" (declare (salience n)) … => …)`.
-pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleError> {
+pub(crate) fn parse(form: &Form, templates: &Templates, room: &Room) -> Result<Rule, RuleError> {
     let items = form.list().unwrap_or_default();
     let name = items.get(1).and_then(Form::symbol).ok_or_else(|| {
         RuleError::refused(form.span, "a defrule needs a name")
@@ -115,7 +116,7 @@ pub(crate) fn parse(form: &Form, templates: &Templates) -> Result<Rule, RuleErro
         left.get(..arrow).unwrap_or_default(),
         actions,
         templates,
-        form.span,
+        (form.span, room),
     )?;
     Ok(Rule {
         name: name.into(),
@@ -149,12 +150,12 @@ pub(crate) fn branches(
     left: &[Form],
     right: &[Form],
     templates: &Templates,
-    span: Span,
+    place: (Span, &Room),
 ) -> Result<Vec<Branch>, RuleError> {
     let alternatives = conjunction(left)?;
     alternatives
         .iter()
-        .map(|elements| branch(elements, right, templates, span))
+        .map(|elements| branch(elements, right, templates, place))
         .collect()
 }
 
@@ -298,14 +299,14 @@ fn branch(
     elements: &[Element<'_>],
     right: &[Form],
     templates: &Templates,
-    span: Span,
+    (span, room): (Span, &Room),
 ) -> Result<Branch, RuleError> {
     let mut builder = Builder {
         templates,
         fresh: 0,
         patterns: 0,
     };
-    let mut scope = Scope::default();
+    let mut scope = Scope::within(room);
     let mut group = builder.group(elements, &mut scope, true)?;
     if group.patterns.is_empty() {
         // What has no fact to fire on fires on the one that is always there.
@@ -365,6 +366,13 @@ impl Builder<'_> {
                         )
                         .hint(DIVIDE));
                     }
+                    scope.room().take_pattern().map_err(|most| {
+                        let message =
+                            format!("all rules together have more patterns than the budget of {most}");
+                        RuleError::budget(form.span, message).hint(
+                            "every alternative of `or` counts by itself; `red|green` inside one field is one",
+                        )
+                    })?;
                     let mut naming = Naming {
                         templates: self.templates,
                         scope,

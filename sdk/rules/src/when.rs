@@ -1,6 +1,6 @@
 //! `when` strings of the IR: a left-hand side alone. What follows from a match is JSON and not ours.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Room};
 use crate::error::{RuleError, RunError};
 use crate::fact::Fact;
 use crate::pattern::Pattern;
@@ -106,7 +106,7 @@ impl When {
                     .hint("(severity ?s&:(>= ?s 4))"),
             );
         }
-        let branches = rule::branches(&forms, &[], &program.templates, span)?;
+        let branches = rule::branches(&forms, &[], &program.templates, (span, &Room::default()))?;
         program.rules.push(Rule {
             name: "when".into(),
             salience: 0,

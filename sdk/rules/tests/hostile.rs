@@ -207,6 +207,19 @@ fn hostile_texts_are_refused_quickly() {
         ),
         (0..1001).map(|n| format!("(deffacts f{n} (a))")).collect(),
         " ".repeat(256 * 1024 + 1),
+        // Every part is small, and there are very many.
+        (0..990)
+            .map(|n| format!("(defrule r{n} {} =>)", "(or (a ?x) (b ?x))".repeat(5)))
+            .collect(),
+        (0..990)
+            .map(|n| format!("(defrule r{n} (t ?x&:(matches ?x \"(a|b){{90}}c{n}\")) =>)"))
+            .collect(),
+        format!(
+            "(deffacts d {})",
+            (0..4_000)
+                .map(|n| format!("(t (matches \"a\" \"(a|b){{90}}c{n}\"))"))
+                .collect::<String>()
+        ),
     ];
     for text in nests {
         let name: String = text.chars().take(20).collect();

@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct Pattern {
     regex: Arc<Regex>,
     weight: u64,
+    /// As large as its program may be.
+    bytes: usize,
     /// With what a match begins and how long it can be, where that is known.
     shape: Option<Arc<Shape>>,
 }
@@ -64,6 +66,7 @@ impl Pattern {
                     return Ok(Self {
                         regex: Arc::new(regex),
                         weight,
+                        bytes: size,
                         shape: Shape::of(text).map(Arc::new),
                     });
                 }
@@ -79,6 +82,11 @@ impl Pattern {
             )),
             false => Unusable::Wrong(format!("{text:?} is no regular expression: {last}")),
         })
+    }
+
+    /// What it takes in memory, at most.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(crate) fn is_match(&self, text: &str, meter: &mut Meter) -> Result<bool, Failure> {

@@ -31,6 +31,16 @@ impl Check {
             Err(code) => return Ok(code),
         };
         let rules = project.ruleset()?;
+        // What the pack is built with: facts of its own that do not fit are found here.
+        if let Err(error) = rules.session() {
+            let message = format!("{}: {error}", project.folder().join("rules.clp").display());
+            if self.json {
+                output::json(&json!({"ok": false, "error": {"code": error.code(), "message": message}}))?;
+            } else {
+                eprintln!("error: {message}");
+            }
+            return Ok(ExitCode::from(output::EXIT_REFUSED));
+        }
         let names: Vec<&str> = rules.program().rules().collect();
         let cases = Cases::read(&self.folder)?;
         let schema = config_schema(project.manifest())?;
