@@ -8,18 +8,20 @@
   (assert (decision (reason (str-cat "from " ?from " to " ?to))
     (details event transition from ?from to ?to by ?by))))
 
-; Also the call that was under way when the run ended.
 (defrule tool-call
   (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
+  (tool-result (outcome ?outcome) (step ?step))
   =>
-  (assert (decision (reason (str-cat "step " ?step " called " ?tool))
-    (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step))))
+  (assert (decision (reason (str-cat "step " ?step " called " ?tool ", which ended with " ?outcome))
+    (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step outcome ?outcome))))
 
-(defrule tool-result
-  (tool-result (tool ?tool) (outcome ?outcome) (step ?step))
+; What came of it, nobody knows.
+(defrule tool-call-under-way
+  (moment (name at-end))
+  (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
   =>
-  (assert (decision (reason (str-cat ?tool " ended with " ?outcome))
-    (details event tool-result tool ?tool outcome ?outcome step ?step))))
+  (assert (decision (reason (str-cat "step " ?step " had called " ?tool " when the run ended"))
+    (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step outcome unknown))))
 
 (defrule artifact
   (artifact (name ?name) (media-type ?type) (bytes ?bytes) (digest ?digest))
