@@ -8,6 +8,7 @@ use crate::schema::Schema;
 use mizzen_model::chain::{Chain, ChainStep};
 use mizzen_model::council::Council;
 use mizzen_model::execution::ExecutionError;
+use mizzen_model::facts::templates;
 use mizzen_model::gate::{Gate, GatePosition, GateScope, StepGate};
 use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
@@ -16,6 +17,8 @@ use mizzen_model::pack::Moment;
 use mizzen_model::rule::{Enforcement, Hook, RuleAction};
 use mizzen_model::sprite::{Capability, Sprite};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The capability by which a gate agent has a say beyond the condition (D3).
 pub const EVALUATE_GATE: &str = "evaluate_gate";
@@ -41,6 +44,8 @@ pub struct Plan<C> {
     pub(crate) timeout_ms: u64,
     /// Packs that govern the run, in load order.
     pub(crate) packs: Vec<MountedPack>,
+    /// The host's templates that somebody reads, for the moments at which somebody is asked.
+    read: BTreeMap<Moment, Arc<[&'static str]>>,
 }
 
 /// A pack that governs a run, found and pinned.
@@ -58,12 +63,18 @@ pub struct MountedPack {
     pub origin: PackOrigin,
     /// When it wants to be asked.
     pub moments: Vec<Moment>,
+    /// The templates that it reads; none: all of them.
+    pub reads: Vec<String>,
 }
 
 impl MountedPack {
     /// Whether it wants to be asked at a moment.
     pub fn wants(&self, moment: Moment) -> bool {
         self.moments.contains(&moment)
+    }
+
+    fn reads(&self, template: &str) -> bool {
+        self.reads.is_empty() || self.reads.iter().any(|read| read == template)
     }
 }
 
@@ -226,6 +237,7 @@ impl<C> Plan<C> {
             gate_agent: asked.map(|(sprite, capability)| resolve(sprite, capability)),
             timeout_ms: body.timeout.milliseconds(),
             packs: Vec::new(),
+            read: BTreeMap::new(),
         })
     }
 
@@ -237,8 +249,23 @@ impl<C> Plan<C> {
                 step.tool = step.target.as_ref().ok().map(|target| about(&target.call));
             }
         }
+        let read = |moment: Moment| -> Arc<[&'static str]> {
+            let asked = || packs.iter().filter(|pack| pack.wants(moment));
+            templates()
+                .filter(|template| asked().any(|pack| pack.reads(template)))
+                .collect()
+        };
+        self.read = Moment::ALL
+            .into_iter()
+            .map(|moment| (moment, read(moment)))
+            .collect();
         self.packs = packs;
         self
+    }
+
+    /// The host's templates that somebody reads who is asked at a moment. What nobody reads need not be told.
+    pub(crate) fn read_at(&self, moment: Moment) -> Arc<[&'static str]> {
+        self.read.get(&moment).map(Arc::clone).unwrap_or_default()
     }
 
     /// The packs that govern the run, in load order.

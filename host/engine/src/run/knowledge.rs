@@ -62,7 +62,8 @@ impl Used {
 impl<C> Run<C> {
     /// The facts of a moment.
     pub(super) fn facts(&self, then: Then, now_ms: u64) -> Result<Arc<MomentFacts>, String> {
-        let mut facts = Telling::new(self.result.execution_id.to_string(), now_ms);
+        let read = self.plan.read_at(then.moment());
+        let mut facts = Telling::new(self.result.execution_id.to_string(), now_ms, read);
         facts.step = then.order();
         facts.tell("moment", "run", &[("name", Slot::Text(then.moment().as_str()))]);
         facts.step = None;

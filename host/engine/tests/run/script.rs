@@ -167,6 +167,7 @@ impl Case {
             }),
             origin: PackOrigin::Council,
             moments: Moment::ALL.to_vec(),
+            reads: Vec::new(),
         };
         packs.into_iter().flatten().map(mount).collect()
     }

@@ -31,6 +31,9 @@ pub(crate) struct PackPin {
     mode: PackMode,
     origin: PackOrigin,
     moments: Vec<String>,
+    /// Runs that began before this was recorded are told everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reads: Vec<String>,
 }
 
 impl PackPin {
@@ -46,6 +49,7 @@ impl PackPin {
                 .iter()
                 .filter_map(|moment| Moment::parse(moment))
                 .collect(),
+            reads: self.reads.clone(),
         }
     }
 }
@@ -63,17 +67,19 @@ impl PackSet {
         let mut set = Self::default();
         for (origin, mount) in mounts {
             let found = governance::find(loaded, "/governance", mount);
-            let (version, digest, moments) = match &found {
+            let (version, digest, moments, reads) = match &found {
                 Ok(pack) => (
                     pack.version().to_string(),
                     pack.digest().to_string(),
                     pack.descriptor().moments().to_vec(),
+                    pack.descriptor().reads().to_vec(),
                 ),
                 // It is asked at the first moment, and does not answer.
                 Err(_) => (
                     mount.version.clone().unwrap_or_default(),
                     String::new(),
                     vec![Moment::BeforeRun],
+                    Vec::new(),
                 ),
             };
             let same =
@@ -91,6 +97,7 @@ impl PackSet {
                 mode: mount.mode(),
                 origin: *origin,
                 moments: moments.iter().map(|moment| moment.as_str().to_owned()).collect(),
+                reads,
             });
             set.packs.push(found.map_err(|problem| problem.message));
         }

@@ -4,6 +4,7 @@ use mizzen_model::facts::is_host_template;
 use serde_json::Value;
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Texts of one answer or input that are shown.
 pub(super) const EVIDENCE_MAX: usize = 2_000;
@@ -56,6 +57,8 @@ impl MomentFacts {
 /// Facts in the making.
 pub(super) struct Telling {
     told: MomentFacts,
+    /// The templates that somebody reads.
+    read: Arc<[&'static str]>,
     run_id: String,
     time: String,
     /// How the last fact ended, from its source on: most of them end the same.
@@ -77,8 +80,9 @@ pub(super) enum Slot<'a> {
 }
 
 impl Telling {
-    pub(super) fn new(run_id: String, now_ms: u64) -> Self {
+    pub(super) fn new(run_id: String, now_ms: u64, read: Arc<[&'static str]>) -> Self {
         Self {
+            read,
             told: MomentFacts {
                 text: String::with_capacity(USUAL),
                 facts: Vec::with_capacity(32),
@@ -93,6 +97,10 @@ impl Telling {
         }
     }
 
+    fn is_read(&self, template: &str) -> bool {
+        self.read.contains(&template)
+    }
+
     pub(super) fn finish(self) -> Result<MomentFacts, String> {
         match self.problem {
             Some(problem) => Err(problem),
@@ -102,6 +110,9 @@ impl Telling {
 
     /// A fact of a host's template, with its provenance.
     pub(super) fn tell(&mut self, template: &'static str, source: &str, slots: &[(&str, Slot<'_>)]) {
+        if !self.is_read(template) {
+            return;
+        }
         let began = self.told.text.len();
         let text = &mut self.told.text;
         text.push_str("{\"template\":\"");
@@ -181,6 +192,9 @@ impl Telling {
     /// too, and so is a key that is no plain name; its pointer leads to its object, because a pointer must not say what may have
     /// to be redacted.
     pub(super) fn evidence(&mut self, subject: &str, source: &str, value: &Value) {
+        if !self.is_read("evidence") {
+            return;
+        }
         let mut open = vec![(String::new(), value)];
         let mut count = 0_usize;
         while let Some((pointer, value)) = open.pop() {
@@ -317,7 +331,9 @@ mod tests {
     use serde_json::json;
 
     fn told() -> MomentFacts {
-        let mut telling = Telling::new("run".to_owned(), 7);
+        let mut telling = Telling::new("run".to_owned(), 7, Arc::from(["moment", "budget"]));
+        telling.tell("step", "chain", &[("name", Slot::Text("nobody reads it"))]);
+        telling.evidence("input", "step", &json!({"nobody": "reads it"}));
         telling.tell("moment", "run", &[("name", Slot::Text("before \"run\"\n"))]);
         telling.step = Some(2);
         let slots = [
