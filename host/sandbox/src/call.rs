@@ -13,6 +13,7 @@ use mizzen_model::manifest::Provides;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::SemaphorePermit;
+use wasmtime::component::TypedFunc;
 use wasmtime::{PoolConcurrencyLimitError, Store, UpdateDeadline, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
@@ -318,15 +319,16 @@ async fn perform(
             Answer::Items(vec![describe::pack(pack)])
         }
         Request::Evaluate(evaluation) => {
-            let guest = there(&plugin.pack)?.load(&mut *store, &instance)?;
-            Answer::Evaluated(
-                guest
-                    .call_evaluate(&mut *store, &evaluation.facts, evaluation.budget)
-                    .await?,
-            )
+            let evaluate = there(&plugin.evaluate)?;
+            let evaluate: TypedFunc<(&str, u64), (Result<pack::Verdict, types::Error>,)> =
+                instance.get_typed_func(&mut *store, evaluate)?;
+            let question = (evaluation.facts.as_str(), evaluation.budget);
+            Answer::Evaluated(evaluate.call_async(&mut *store, question).await?.0)
         }
         Request::Invoke(call) => {
-            let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;
+            let invoke = there(&plugin.invoke)?;
+            let invoke: TypedFunc<(&str, &str, &types::CallContext), (Result<String, types::Error>,)> =
+                instance.get_typed_func(&mut *store, invoke)?;
             let context = types::CallContext {
                 run_id: call.context.run_id,
                 step: call.context.step,
@@ -335,11 +337,8 @@ async fn perform(
                 idempotency_key: call.context.idempotency_key,
                 deadline_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             };
-            Answer::Invoked(
-                guest
-                    .call_invoke(&mut *store, &call.tool, &call.input, &context)
-                    .await?,
-            )
+            let input = (call.tool.as_str(), call.input.as_str(), &context);
+            Answer::Invoked(invoke.call_async(&mut *store, input).await?.0)
         }
     })
 }

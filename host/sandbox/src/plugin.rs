@@ -16,7 +16,7 @@ use mizzen_model::manifest::Provides;
 use mizzen_model::tool_spec::ToolDraft;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-use wasmtime::component::{InstancePre, Linker};
+use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// What a call needs of its plugin, and nothing that is computed per call.
 pub(crate) struct Prepared {
@@ -25,6 +25,10 @@ pub(crate) struct Prepared {
     pub(crate) skill: Option<skill::GuestIndices>,
     pub(crate) store: Option<store::GuestIndices>,
     pub(crate) pack: Option<pack::GuestIndices>,
+    /// The two functions that are called again and again. Loading the whole of their interfaces for every call would check the
+    /// types of the descriptions, too.
+    pub(crate) invoke: Option<ComponentExportIndex>,
+    pub(crate) evaluate: Option<ComponentExportIndex>,
     pub(crate) services: Services,
     /// Deterministic randomness differs between plugins, not between calls.
     pub(crate) seed: [u8; 32],
@@ -100,7 +104,13 @@ impl Sandbox {
         component
             .initialize_copy_on_write_image()
             .map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
+        let function = |interface: &str, name: &str| {
+            let interface = component.get_export_index(None, interface)?;
+            component.get_export_index(Some(&interface), name)
+        };
         let prepared = Prepared {
+            invoke: function("mizzen:plugin/tool@1.0.0", "invoke"),
+            evaluate: function("mizzen:plugin/pack@1.0.0", "evaluate"),
             tool: tool::GuestIndices::new(&pre).ok(),
             skill: skill::GuestIndices::new(&pre).ok(),
             store: store::GuestIndices::new(&pre).ok(),
