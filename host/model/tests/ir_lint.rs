@@ -192,8 +192,8 @@ fn a_condition_that_does_not_parse_is_underlined_inside_its_string() {
         "`<` does not stand",
         "(severity ?v&:(< ?v 3))",
     );
-    check("(severity ?s))", ")", "closes nothing", "(severity ?s");
-    check("(severity ?s) (", "(", "never closed", "(severity ?s");
+    check("(severity ?s))", ")", "closes nothing", "take it away");
+    check("(severity ?s) (", "(", "never closed", "add the `)`");
     check("(severity ?s) => (halt)", "=>", "no right-hand side", "`then`");
     check(r"(severity ?s)\n(note ?n", "(note ?n", "never closed", "");
 }
