@@ -1,5 +1,9 @@
 //! `defrule`: conditional elements to groups of patterns, and the actions of the right-hand side.
 
+mod new_fact;
+
+pub(crate) use new_fact::new_fact;
+
 use crate::budget::Room;
 use crate::error::RuleError;
 use crate::expression::{self, Expression, Scope, Variable};
@@ -464,7 +468,7 @@ impl Builder<'_> {
                             .hint("retract it and assert another"),
                     );
                 };
-                let changes = slots(arguments.get(1..).unwrap_or_default(), template, scope)?;
+                let changes = new_fact::slots(arguments.get(1..).unwrap_or_default(), template, scope)?;
                 actions.push(Action::Modify {
                     fact: *fact,
                     template: Arc::clone(template),
@@ -515,101 +519,4 @@ impl Builder<'_> {
         }
         Ok(())
     }
-}
-
-/// Reads the fact of an `assert` or of `deffacts`.
-pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Result<NewFact, RuleError> {
-    let Some(name) = form.head() else {
-        return Err(RuleError::refused(form.span, "a fact starts with its name").hint("(name value)"));
-    };
-    let fields = form.list().unwrap_or_default().get(1..).unwrap_or_default();
-    match templates.get(name) {
-        Some(template) => {
-            let slots = slots(fields, template, scope)?;
-            for slot in template.slots() {
-                let given = slots.iter().any(|(at, _)| {
-                    template
-                        .slots()
-                        .get(*at)
-                        .is_some_and(|other| other.name() == slot.name())
-                });
-                if !given && slot.default_value().is_none() {
-                    return Err(RuleError::refused(
-                        form.span,
-                        format!("slot {} of {name} needs a value", slot.name()),
-                    )
-                    .hint(format!("add ({} …)", slot.name())));
-                }
-            }
-            Ok(NewFact {
-                name: name.into(),
-                template: Some(Arc::clone(template)),
-                slots,
-            })
-        }
-        None => Ok(NewFact {
-            name: name.into(),
-            template: None,
-            slots: vec![(0, values(fields, scope)?)],
-        }),
-    }
-}
-
-fn slots(
-    fields: &[Form],
-    template: &Arc<Template>,
-    scope: &Scope,
-) -> Result<Vec<(usize, Vec<Expression>)>, RuleError> {
-    let mut slots: Vec<(usize, Vec<Expression>)> = Vec::new();
-    for field in fields {
-        let found = field.head().and_then(|name| template.slot(name));
-        let Some((at, slot)) = found else {
-            let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
-            return Err(
-                RuleError::refused(field.span, format!("this is no slot of {}", template.name()))
-                    .hint(format!("it has {}", known.join(", "))),
-            );
-        };
-        if slots.iter().any(|(other, _)| *other == at) {
-            return Err(
-                RuleError::refused(field.span, format!("slot {} is there twice", slot.name()))
-                    .hint("give its value once"),
-            );
-        }
-        let values = values(
-            field.list().unwrap_or_default().get(1..).unwrap_or_default(),
-            scope,
-        )?;
-        if !slot.is_multislot() {
-            let [value] = values.as_slice() else {
-                return Err(RuleError::refused(
-                    field.span,
-                    format!("slot {} holds exactly one value", slot.name()),
-                )
-                .hint(format!(
-                    "({} value), or a multislot in the deftemplate",
-                    slot.name()
-                )));
-            };
-            if let Expression::Value(value) = value {
-                slot.check(value)
-                    .map_err(|message| RuleError::refused(field.span, message).hint(slot.takes()))?;
-            }
-        }
-        slots.push((at, values));
-    }
-    Ok(slots)
-}
-
-fn values(forms: &[Form], scope: &Scope) -> Result<Vec<Expression>, RuleError> {
-    let mut values = Vec::new();
-    let mut forms = forms.iter().peekable();
-    while let Some(form) = forms.next() {
-        // `=(+ 1 2)` is the same as `(+ 1 2)` here.
-        if form.is("=") && forms.peek().is_some_and(|next| next.list().is_some()) {
-            continue;
-        }
-        values.push(expression::compile(form, scope)?);
-    }
-    Ok(values)
 }

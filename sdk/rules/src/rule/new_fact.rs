@@ -1,0 +1,105 @@
+//! Facts that are made: by `deffacts`, and by `assert`.
+
+use super::NewFact;
+use crate::error::RuleError;
+use crate::expression::{self, Expression, Scope};
+use crate::program::Templates;
+use crate::reader::Form;
+use crate::template::Template;
+use std::sync::Arc;
+/// Reads the fact of an `assert` or of `deffacts`.
+pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Result<NewFact, RuleError> {
+    let Some(name) = form.head() else {
+        return Err(RuleError::refused(form.span, "a fact starts with its name").hint("(name value)"));
+    };
+    let fields = form.list().unwrap_or_default().get(1..).unwrap_or_default();
+    match templates.get(name) {
+        Some(template) => {
+            let slots = slots(fields, template, scope)?;
+            for slot in template.slots() {
+                let given = slots.iter().any(|(at, _)| {
+                    template
+                        .slots()
+                        .get(*at)
+                        .is_some_and(|other| other.name() == slot.name())
+                });
+                if !given && slot.default_value().is_none() {
+                    return Err(RuleError::refused(
+                        form.span,
+                        format!("slot {} of {name} needs a value", slot.name()),
+                    )
+                    .hint(format!("add ({} …)", slot.name())));
+                }
+            }
+            Ok(NewFact {
+                name: name.into(),
+                template: Some(Arc::clone(template)),
+                slots,
+            })
+        }
+        None => Ok(NewFact {
+            name: name.into(),
+            template: None,
+            slots: vec![(0, values(fields, scope)?)],
+        }),
+    }
+}
+
+pub(super) fn slots(
+    fields: &[Form],
+    template: &Arc<Template>,
+    scope: &Scope,
+) -> Result<Vec<(usize, Vec<Expression>)>, RuleError> {
+    let mut slots: Vec<(usize, Vec<Expression>)> = Vec::new();
+    for field in fields {
+        let found = field.head().and_then(|name| template.slot(name));
+        let Some((at, slot)) = found else {
+            let known: Vec<_> = template.slots().iter().map(|slot| slot.name()).collect();
+            return Err(
+                RuleError::refused(field.span, format!("this is no slot of {}", template.name()))
+                    .hint(format!("it has {}", known.join(", "))),
+            );
+        };
+        if slots.iter().any(|(other, _)| *other == at) {
+            return Err(
+                RuleError::refused(field.span, format!("slot {} is there twice", slot.name()))
+                    .hint("give its value once"),
+            );
+        }
+        let values = values(
+            field.list().unwrap_or_default().get(1..).unwrap_or_default(),
+            scope,
+        )?;
+        if !slot.is_multislot() {
+            let [value] = values.as_slice() else {
+                return Err(RuleError::refused(
+                    field.span,
+                    format!("slot {} holds exactly one value", slot.name()),
+                )
+                .hint(format!(
+                    "({} value), or a multislot in the deftemplate",
+                    slot.name()
+                )));
+            };
+            if let Expression::Value(value) = value {
+                slot.check(value)
+                    .map_err(|message| RuleError::refused(field.span, message).hint(slot.takes()))?;
+            }
+        }
+        slots.push((at, values));
+    }
+    Ok(slots)
+}
+
+fn values(forms: &[Form], scope: &Scope) -> Result<Vec<Expression>, RuleError> {
+    let mut values = Vec::new();
+    let mut forms = forms.iter().peekable();
+    while let Some(form) = forms.next() {
+        // `=(+ 1 2)` is the same as `(+ 1 2)` here.
+        if form.is("=") && forms.peek().is_some_and(|next| next.list().is_some()) {
+            continue;
+        }
+        values.push(expression::compile(form, scope)?);
+    }
+    Ok(values)
+}
