@@ -112,9 +112,14 @@ pub(crate) enum Request {
 pub(crate) enum Answer {
     Tools(Vec<tool::Descriptor>),
     Items(Vec<ItemDraft>),
-    Invoked(Result<String, types::Error>),
-    Evaluated(Result<pack::Verdict, types::Error>),
+    Invoked(Invoked),
+    Evaluated(Evaluated),
 }
+
+/// What a tool answers.
+pub(crate) type Invoked = Result<String, types::Error>;
+/// What a pack answers.
+pub(crate) type Evaluated = Result<pack::Verdict, types::Error>;
 
 /// An answer or a typed end without one, and what the call used.
 pub(crate) struct Ended {
@@ -320,14 +325,14 @@ async fn perform(
         }
         Request::Evaluate(evaluation) => {
             let evaluate = there(&plugin.evaluate)?;
-            let evaluate: TypedFunc<(&str, u64), (Result<pack::Verdict, types::Error>,)> =
+            let evaluate: TypedFunc<(&str, u64), (Evaluated,)> =
                 instance.get_typed_func(&mut *store, evaluate)?;
             let question = (evaluation.facts.as_str(), evaluation.budget);
             Answer::Evaluated(evaluate.call_async(&mut *store, question).await?.0)
         }
         Request::Invoke(call) => {
             let invoke = there(&plugin.invoke)?;
-            let invoke: TypedFunc<(&str, &str, &types::CallContext), (Result<String, types::Error>,)> =
+            let invoke: TypedFunc<(&str, &str, &types::CallContext), (Invoked,)> =
                 instance.get_typed_func(&mut *store, invoke)?;
             let context = types::CallContext {
                 run_id: call.context.run_id,
