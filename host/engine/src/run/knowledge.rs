@@ -72,6 +72,9 @@ impl<C> Run<C> {
         facts.step = then.order();
         if let Some(order) = then.order() {
             self.tell_step(&mut facts, order, now_ms);
+            if is_called(then) {
+                self.tell_call(&mut facts, order);
+            }
         }
         match then {
             Then::Start => {}
@@ -174,7 +177,7 @@ impl<C> Run<C> {
         facts.tell("step", "chain", &slots);
     }
 
-    /// The step, how the run came to it, and its call.
+    /// The step, and how the run came to it.
     fn tell_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
         self.tell_one_step(facts, order, now_ms);
         let action = |order: u32| Some(self.plan.steps.get(order as usize)?.action.as_str());
@@ -187,7 +190,6 @@ impl<C> Run<C> {
             ];
             facts.tell("transition", "chain", &slots);
         }
-        self.tell_call(facts, order);
     }
 
     fn tell_call(&self, facts: &mut Telling, order: u32) {
@@ -212,9 +214,9 @@ impl<C> Run<C> {
         match self.at {
             At::Calling { order, .. } => Some(order),
             At::Judging {
-                then: Then::Respond(attempt) | Then::Fail(attempt),
+                then: then @ (Then::Respond(_) | Then::Fail(_)),
                 ..
-            } => Some(attempt.order),
+            } if is_called(then) => then.order(),
             _ => None,
         }
     }
@@ -287,7 +289,9 @@ impl<C> Run<C> {
             ("duration-ms", Slot::Number(now_ms.saturating_sub(self.called_ms))),
             ("attempt", Slot::Number(u64::from(number))),
         ];
-        facts.tell("tool-result", tool, &slots);
+        if is_called(then) {
+            facts.tell("tool-result", tool, &slots);
+        }
         let slots = [
             ("code", Slot::Text(&failed.code)),
             ("message", Slot::Text(&failed.message)),
@@ -353,6 +357,11 @@ impl<C> Run<C> {
             facts.tell(template, "run", &slots);
         }
     }
+}
+
+/// Whether a call is about to be made, or was. A step can fail before its call: it was not allowed, or its input could not be made.
+fn is_called(then: Then) -> bool {
+    !matches!(then, Then::Fail(attempt) if attempt.number == 0)
 }
 
 /// How a call ended, in the words of [`crate::Outcome::name`]. What the host stopped before or after the guest has the name of what it

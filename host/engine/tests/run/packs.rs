@@ -152,6 +152,13 @@ fn facts(question: &PackQuestion) -> Vec<Value> {
     serde_json::from_str(&question.facts.as_ref().unwrap().all()).unwrap()
 }
 
+/// The slots of the facts of a template.
+fn named(facts: &[Value], template: &str) -> Vec<Value> {
+    let of = |fact: &&Value| fact["template"] == template;
+    let found = facts.iter().filter(of);
+    found.map(|fact| fact["slots"].clone()).collect()
+}
+
 #[test]
 fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
     let case = Case::new(
@@ -169,14 +176,6 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
     let moments: Vec<Moment> = asked.iter().map(|question| question.moment).collect();
     use Moment::{AfterStep, AtEnd, BeforeRun, BeforeStep, OnError};
     assert_eq!(moments, [BeforeRun, BeforeStep, OnError, AfterStep, AtEnd]);
-    let named = |facts: &[Value], template: &str| -> Vec<Value> {
-        let of = |fact: &&Value| fact["template"] == template;
-        facts
-            .iter()
-            .filter(of)
-            .map(|fact| fact["slots"].clone())
-            .collect()
-    };
     let vocabulary = mizzen_rules::Program::parse(mizzen_model::facts::VOCABULARY).unwrap();
     for question in &asked {
         let facts = facts(question);
@@ -253,6 +252,27 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
     assert!(named(&end, "tool-call").is_empty(), "all have ended");
     assert_eq!(named(&end, "transition")[0]["to"], "completed");
     assert_eq!(named(&end, "run")[0]["status"], "completed");
+}
+
+#[test]
+fn packs_are_told_of_no_call_that_was_not_made() {
+    let case = Case::new(
+        "no call".to_owned(),
+        json!({
+            "input": {}, "gates": [], "steps": [{"action": "unperformed"}], "calls": {},
+            "packs": [{"id": "p", "says": {}}], "expect": {},
+        }),
+    );
+    let asked = questions(&case);
+    let failed = asked.iter().find(|asked| asked.moment == Moment::OnError);
+    let failed = facts(failed.expect("the step fails before its call"));
+    assert_eq!(named(&failed, "error").len(), 1);
+    assert_eq!(named(&failed, "step").len(), 1);
+    for question in &asked {
+        for template in ["tool-call", "tool-result"] {
+            assert!(named(&facts(question), template).is_empty(), "{template}");
+        }
+    }
 }
 
 #[test]
