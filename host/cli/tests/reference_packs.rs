@@ -180,6 +180,76 @@ fn what_is_found_in_keys_numbers_and_nested_values_is_redacted_through_a_run() {
     }
 }
 
+/// A tool's error that quotes what it was given: the message is redacted before anybody is told, and before it is tried again.
+#[test]
+fn what_an_error_says_is_redacted_through_a_run() {
+    let more = "[[governance]]\nid = \"bosun.safety-pii\"\n";
+    let folder = place("text", &["safety-pii"], more);
+    let folder = folder.path();
+    let server = serve(folder);
+    let sprite = sprite(&server, &[("fill", "text.template")]);
+    let council = json!({
+        "domain": "d", "sprites": [sprite], "gate_agents": [sprite],
+        "chains": [{"name": "fill", "timeout": "60s",
+            "gates": [{"position": "on_error", "sprite_id": sprite, "condition": "error.message.contains('[redacted]') && !error.message.contains('@')"}],
+            "steps": [{"order": 0, "sprite_id": sprite, "action": "fill", "input_map": {"template": "$input.template", "values": {}}}],
+        }],
+    });
+    let council = server.call_json("POST", "/v1/councils", &council).expect(201, "");
+    let input = json!({"template": "{{ada@example.com or 123-45-6789}}"});
+    let body = json!({"council_id": council["id"], "chain_id": council["chains"][0]["id"], "input": input});
+    let result = server
+        .call_json("POST", "/v1/chains/execute", &body)
+        .expect(200, "");
+    let message = result["steps"][0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`{{[redacted] or [redacted]}}`"), "{result:#}");
+    assert_eq!(result["gates"][0]["decision"], "allow", "{result:#}");
+    let packs = result["packs"].as_array().unwrap();
+    let redacted = packs.iter().filter(|said| said["moment"] == "on-error");
+    let redacted: Vec<&Value> = redacted.map(|said| &said["applied"]).collect();
+    assert_eq!(redacted, [&json!(true), &json!(true)], "{packs:#?}");
+
+    // Nor is it in what was recorded, before and after a restart.
+    let id = result["execution_id"].as_str().unwrap().to_owned();
+    server.kill();
+    let server = serve(folder);
+    let kept = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    server.terminate();
+    let exported = mizzen()
+        .args(["audit", "export", &id, "--data"])
+        .arg(folder.join("data"))
+        .output()
+        .unwrap();
+    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    let entries = exported["entries"].as_array().unwrap().iter();
+    let entries: Vec<Value> = entries
+        .map(|entry| serde_json::from_str(entry["bytes"].as_str().unwrap()).unwrap())
+        .collect();
+    let failed = entries
+        .iter()
+        .find(|entry| entry["kind"] == "call_ended")
+        .unwrap();
+    assert_eq!(failed["failure"]["message"], message, "{failed:#}");
+    let replay = mizzen()
+        .args(["run", "replay", &id, "--data"])
+        .arg(folder.join("data"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&replay.stdout);
+    assert!(replay.status.success(), "{said}");
+    for shown in [&result, &kept, &Value::Array(entries)] {
+        let text = without_inputs(shown).to_string();
+        for secret in ["ada@example", "123-45-6789"] {
+            assert!(
+                !text.contains(secret) && !said.contains(secret),
+                "{secret} in {text}{said}"
+            );
+        }
+    }
+}
+
 /// Mounted by the host, the council and the chain; in one run each of the four has something to say.
 #[test]
 fn all_four_reference_packs_govern_one_run_together() {

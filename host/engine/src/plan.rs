@@ -73,7 +73,7 @@ impl MountedPack {
         self.moments.contains(&moment)
     }
 
-    fn reads(&self, template: &str) -> bool {
+    pub(crate) fn reads(&self, template: &str) -> bool {
         self.reads.is_empty() || self.reads.iter().any(|read| read == template)
     }
 }

@@ -11,6 +11,7 @@
 //!
 //! To add a checkpoint: a variant of `Place` in `run/place.rs`, and where it leads in `Run::passed`.
 
+mod failing;
 mod gates;
 mod knowledge;
 mod packs;
@@ -195,12 +196,12 @@ pub struct Run<C> {
     /// What a call answered, while packs look at it.
     held: Option<Value>,
     /// Why an attempt failed, while packs look at it.
-    failure: Option<CallFailure>,
+    failure: Option<failing::Failing>,
     /// How the run ends, while packs look at it; and whether they have.
     ending: Option<(ExecutionStatus, Option<ExecutionError>)>,
     end_judged: bool,
-    /// What the packs let through of the last answer.
-    released: Option<Value>,
+    /// What the packs let through of how the last call ended.
+    released: Option<Result<Value, CallFailure>>,
     /// What tools said that they used up.
     used: knowledge::Used,
     /// Who answered an escalation, and who cancelled the run; empty when nobody did.
@@ -303,15 +304,18 @@ impl<C> Run<C> {
         &self.plan
     }
 
-    /// What the packs let through of the last answer that they were shown, redacted: all that may be kept of it. None while they
-    /// have not let it through.
-    pub fn take_released(&mut self) -> Option<Value> {
+    /// What the packs let through of how the last call ended, redacted: all that may be kept of it. None while they have not let
+    /// it through; of a failure [`CallFailure::withheld`] may be kept then.
+    pub fn take_released(&mut self) -> Option<Result<Value, CallFailure>> {
         self.released.take()
     }
 
-    /// Whether packs look at what calls answer before anything else is done with it.
-    pub fn holds_answers(&self) -> bool {
-        self.wants(mizzen_model::pack::Moment::AfterStep)
+    /// Whether packs look at how a call ended before anything else is done with it.
+    pub fn holds(&self, ended: &Result<Value, CallFailure>) -> bool {
+        self.wants(match ended {
+            Ok(_) => mizzen_model::pack::Moment::AfterStep,
+            Err(_) => mizzen_model::pack::Moment::OnError,
+        })
     }
 
     /// What was commanded and has not been answered: what an interrupted run has in doubt.

@@ -1,4 +1,4 @@
-//! Replacing a text of an output: a string, a number, or keys of an object.
+//! Replacing a text of an input, an output or an error: a string, a number, or keys of an object.
 
 use crate::condition::Pattern;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub struct Redaction {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactionError {
     /// The pointer leads to no string, number or object of the output.
-    #[error("the output has no text at {0:?} to redact")]
+    #[error("there is no text at {0:?} to redact")]
     NoText(String),
 }
 

@@ -275,9 +275,10 @@ impl<C> Run<C> {
     }
 
     fn tell_failure(&self, facts: &mut Telling, then: Then, now_ms: u64) {
-        let (Then::Fail(attempt), Some(failed)) = (then, &self.failure) else {
+        let (Then::Fail(attempt), Some(failing)) = (then, &self.failure) else {
             return;
         };
+        let failed = &failing.failed;
         let number = attempt.number.max(1);
         let planned = self.plan.steps.get(attempt.order as usize);
         let retries = planned.map_or(0, |step| step.retries);
@@ -300,6 +301,7 @@ impl<C> Run<C> {
             ("retries-left", Slot::Number(u64::from(left))),
         ];
         facts.tell("error", tool, &slots);
+        facts.evidence("output", tool, &failing.text());
     }
 
     fn tell_end(&self, facts: &mut Telling, now_ms: u64) {

@@ -7,6 +7,7 @@
 //! a pack that does not answer asks for a veto; what an advisory pack asks for is recorded and not done
 //! ```
 
+use super::failing::{FailedBy, Failing};
 use super::knowledge::MomentFacts;
 use super::place::{At, Attempt, Place, Then};
 use super::{CallFailure, Command, Run};
@@ -153,7 +154,8 @@ impl<C> Run<C> {
         }
         let plan = Arc::clone(&self.plan);
         let mut said = listed(&plan.packs, then.moment(), answers);
-        let secrets = self.redact(&plan.packs, then, shown, &mut said);
+        let mut secrets = self.redact(&plan.packs, then, shown, &mut said);
+        secrets.extend(self.withhold(&plan.packs, &said));
         scrub(&mut said, &secrets, then);
         let retry_at = said
             .iter()
@@ -173,12 +175,16 @@ impl<C> Run<C> {
             )
         });
         self.record(&plan.packs, then, said, decides);
+        let stands = !matches!(decisive, Some((.., PackAction::Veto | PackAction::Retry { .. })));
+        // Of a failure what is left may be kept, whatever follows from it.
+        if stands || matches!(then, Then::Fail(_)) {
+            self.release();
+        }
         match decisive {
             Some((pack, rule, reason, PackAction::Veto)) => {
                 self.pack_vetoes(then, veto_text(&pack, rule.as_deref(), &reason), now_ms, commands);
             }
             Some((pack, rule, reason, PackAction::Escalate)) => {
-                self.released = self.held.clone();
                 let escalation_id = format!("{}:packs:{question}", self.result.execution_id);
                 commands.push(Command::Escalated {
                     escalation_id: escalation_id.clone(),
@@ -199,10 +205,7 @@ impl<C> Run<C> {
                 let until_ms = decides.and_then(|place| retry_at.get(place).copied().flatten());
                 self.retry_for_packs(then, until_ms.unwrap_or(now_ms), commands);
             }
-            _ => {
-                self.released = self.held.clone();
-                self.go_on(then, now_ms, commands);
-            }
+            _ => self.go_on(then, now_ms, commands),
         }
     }
 
@@ -224,7 +227,8 @@ impl<C> Run<C> {
                 self.responded(attempt, response, now_ms, commands);
             }
             Then::Fail(attempt) => {
-                let failed = self.failure.take().unwrap_or_else(CallFailure::unknown);
+                let failed = self.failure.take().map(|failing| failing.failed);
+                let failed = failed.unwrap_or_else(CallFailure::unknown);
                 self.attempt_over(attempt, failed, now_ms, commands);
             }
             Then::End => self.end_as_decided(now_ms, commands),
@@ -233,7 +237,8 @@ impl<C> Run<C> {
 
     fn pack_vetoes(&mut self, then: Then, message: String, now_ms: u64, commands: &mut Vec<Command>) {
         // The attempt's own error stays with its step; what was answered is not kept anywhere.
-        if let (Then::Fail(Attempt { order, .. }), Some(failed)) = (then, self.failure.take()) {
+        if let (Then::Fail(Attempt { order, .. }), Some(Failing { failed, .. })) = (then, self.failure.take())
+        {
             let error = ExecutionError {
                 code: failed.code,
                 message: failed.message,
@@ -331,6 +336,8 @@ impl<C> Run<C> {
     /// Carries redactions out. What cannot be carried out counts as no answer. Returns the words that are gone.
     fn redact(&mut self, packs: &[MountedPack], then: Then, shown: Shown, said: &mut [Said]) -> Vec<String> {
         let mut secrets = Vec::new();
+        let mut error = self.failure.as_ref().map(Failing::text);
+        let is_kept = shown == Shown::Kept;
         // Keys last, and the deepest first: a pointer to something else may lead over one of them.
         let depth = |said: &Said| match &said.action {
             PackAction::Redact(redaction) => redaction.pointer().len(),
@@ -351,10 +358,15 @@ impl<C> Run<C> {
                     .is_some_and(|pack| pack.mode == PackMode::Mandatory);
                 let target = match then {
                     _ if !mandatory || said.redacted => continue,
-                    Then::Respond(_) if shown == Shown::Kept => {
+                    Then::Respond(_) if is_kept => {
                         said.redacted = true;
                         continue;
                     }
+                    Then::Fail(_) if is_kept && self.is_failed_by(FailedBy::Call) => {
+                        said.redacted = true;
+                        continue;
+                    }
+                    Then::Fail(_) => error.as_mut(),
                     Then::Respond(_) => self.held.as_mut(),
                     Then::Call { order, .. } => self
                         .result
@@ -362,7 +374,7 @@ impl<C> Run<C> {
                         .get_mut(order as usize)
                         .and_then(|step| step.input.as_mut()),
                     // Nothing is there to be redacted: it is recorded that it was asked for.
-                    Then::Start | Then::Fail(_) | Then::End => continue,
+                    Then::Start | Then::End => continue,
                 };
                 let Some(target) = target else { continue };
                 if redaction.is_about_keys(target) != keys {
@@ -380,7 +392,43 @@ impl<C> Run<C> {
                 }
             }
         }
+        if let (Some(failing), Some(error)) = (&mut self.failure, &error) {
+            failing.retell(error);
+        }
         secrets
+    }
+
+    /// A failure's message that a mandatory pack objects to, or has not seen to the end, is not kept. A pack that does not read
+    /// evidence objects to the failure and not to its words, which tell people what went wrong. Returns the words that are gone.
+    fn withhold(&mut self, packs: &[MountedPack], said: &[Said]) -> Vec<String> {
+        let objects = |said: &Said| {
+            let pack = packs
+                .get(said.mount)
+                .filter(|pack| pack.mode == PackMode::Mandatory);
+            said.action == PackAction::Veto
+                && pack.is_some_and(|pack| said.rule.is_none() || pack.reads("evidence"))
+        };
+        match &mut self.failure {
+            Some(failing) if said.iter().any(objects) => {
+                let words = gone(&failing.failed.message, REDACTED);
+                failing.failed = failing.failed.withheld();
+                words
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What may be kept of how the last call ended. What the run has found itself is not in a journal, but found again.
+    fn release(&mut self) {
+        self.released = match (&self.held, &self.failure) {
+            (Some(held), _) => Some(Ok(held.clone())),
+            (None, Some(failing)) if failing.by == FailedBy::Call => Some(Err(failing.failed.clone())),
+            _ => None,
+        };
+    }
+
+    fn is_failed_by(&self, by: FailedBy) -> bool {
+        self.failure.as_ref().is_some_and(|failing| failing.by == by)
     }
 
     fn record(&mut self, packs: &[MountedPack], then: Then, said: Vec<Said>, decides: Option<usize>) {

@@ -1,5 +1,6 @@
 //! Steps: map in, check, call, map out; and what follows when one of these fails.
 
+use super::failing::{FailedBy, Failing};
 use super::place::{At, Attempt, Place, Then};
 use super::{CallFailure, Command, MAP_LIMIT, Run, Shown, Transient};
 use crate::map::Scope;
@@ -58,7 +59,7 @@ impl<C> Run<C> {
                     number: 0,
                     deadline_ms: self.deadline_ms,
                 };
-                self.attempt_failed(attempt, failed, now_ms, commands);
+                self.attempt_failed(attempt, Failing::new(failed, FailedBy::Run), now_ms, commands);
             }
         }
     }
@@ -144,7 +145,9 @@ impl<C> Run<C> {
                 self.ask_packs(Then::Respond(attempt), now_ms, commands);
             }
             Ok(response) => self.responded(attempt, response, now_ms, commands),
-            Err(failed) => self.attempt_failed(attempt, failed, now_ms, commands),
+            Err(failed) => {
+                self.attempt_failed(attempt, Failing::new(failed, FailedBy::Call), now_ms, commands);
+            }
         }
     }
 
@@ -152,15 +155,15 @@ impl<C> Run<C> {
     fn attempt_failed(
         &mut self,
         attempt: Attempt,
-        failed: CallFailure,
+        failing: Failing,
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
         if self.wants(Moment::OnError) {
-            self.failure = Some(failed);
+            self.failure = Some(failing);
             self.ask_packs(Then::Fail(attempt), now_ms, commands);
         } else {
-            self.attempt_over(attempt, failed, now_ms, commands);
+            self.attempt_over(attempt, failing.failed, now_ms, commands);
         }
     }
 
@@ -290,7 +293,7 @@ impl<C> Run<C> {
         self.held = None;
         let message = format!("the timeout of step {} was up", attempt.order);
         let failed = CallFailure::lasting("TIMEOUT".to_owned(), message);
-        self.attempt_failed(attempt, failed, now_ms, commands);
+        self.attempt_failed(attempt, Failing::new(failed, FailedBy::Run), now_ms, commands);
     }
 
     pub(super) fn responded(
@@ -330,7 +333,7 @@ impl<C> Run<C> {
             Err(fault) => {
                 let failed =
                     CallFailure::lasting("OUTPUT_MAP_FAILED".to_owned(), format!("output_map: {fault}"));
-                self.attempt_failed(attempt, failed, now_ms, commands);
+                self.attempt_failed(attempt, Failing::new(failed, FailedBy::Run), now_ms, commands);
             }
         }
     }

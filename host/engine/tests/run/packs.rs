@@ -12,7 +12,14 @@ use serde_json::{Value, json};
 fn case(mode: &str, moment: &str, says: &str) -> Case {
     let said = match says {
         "fails" => json!({"fails": "it trapped"}),
-        "redact" => json!({"action": "redact", "rule": "r", "details": {"pointer": "/text"}}),
+        "redact" => {
+            let pointer = if moment == "on-error" {
+                "/error/message"
+            } else {
+                "/text"
+            };
+            json!({"action": "redact", "rule": "r", "details": {"pointer": pointer}})
+        }
         action => json!({"action": action, "rule": "r"}),
     };
     let mut calls = vec![json!({"ok": {"text": "answer"}}); 2];
@@ -103,15 +110,18 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
         let played = case.play();
         let plan = case.plan();
         let (mut run, _) = Run::start(case.plan(), case.start());
-        // As a driver keeps it: of an answer that packs look at, only what they let through.
+        // As a driver keeps it: of the end of a call that packs look at, only what they let through.
         let mut journal: Vec<(Event, u64)> = Vec::new();
         let mut held: Option<usize> = None;
         for (event, now_ms) in &played.events {
             let mut entry = event.clone();
-            if let (Event::CallEnded { result, .. }, true) = (&mut entry, run.holds_answers())
-                && result.is_ok()
+            if let Event::CallEnded { result, .. } = &mut entry
+                && run.holds(result)
             {
-                *result = Ok(Value::Null);
+                *result = match result {
+                    Ok(_) => Ok(Value::Null),
+                    Err(failed) => Err(failed.withheld()),
+                };
                 held = Some(journal.len());
             }
             let before = run.result().packs.as_ref().map_or(0, Vec::len);
@@ -125,10 +135,14 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
                 && let Some(released) = run.take_released()
                 && let Event::CallEnded { result, .. } = &mut journal[place].0
             {
-                *result = Ok(released);
+                *result = released;
             }
         }
         assert_eq!(run.result(), &played.result);
+        if let Some(secret) = case.secret() {
+            let text = format!("{journal:?}");
+            assert!(!text.contains(secret), "{}: {secret} in {text}", case.name);
+        }
         let (mut again, _) = Run::start(case.plan(), case.start());
         for (event, now_ms) in journal {
             again.handle(event, now_ms);
@@ -204,6 +218,11 @@ fn packs_are_asked_at_every_moment_with_the_facts_of_the_vocabulary() {
             assert!(["host", "tool", "person"].contains(&origin.as_str()), "{made}");
         }
     }
+    let shown = &named(&facts(&asked[2]), "evidence")[0];
+    assert_eq!(
+        (&shown["subject"], &shown["pointer"], &shown["text"]),
+        (&json!("output"), &json!("/error/message"), &json!("as scripted"))
+    );
     let error = named(&facts(&asked[2]), "error");
     assert_eq!(error[0]["code"], "BUSY");
     assert_eq!(

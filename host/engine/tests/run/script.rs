@@ -166,8 +166,14 @@ impl Case {
                 PackMode::parse(mode.as_str().unwrap()).unwrap()
             }),
             origin: PackOrigin::Council,
-            moments: Moment::ALL.to_vec(),
-            reads: Vec::new(),
+            moments: match pack.get("moments").and_then(Value::as_array) {
+                None => Moment::ALL.to_vec(),
+                Some(moments) => moments
+                    .iter()
+                    .map(|name| Moment::parse(name.as_str().unwrap()).unwrap())
+                    .collect(),
+            },
+            reads: serde_json::from_value(pack.get("reads").cloned().unwrap_or(json!([]))).unwrap(),
         };
         packs.into_iter().flatten().map(mount).collect()
     }
@@ -293,7 +299,7 @@ impl Case {
                     *now_ms += answer.get("ms").and_then(Value::as_u64).unwrap_or(1);
                     let failure = |code: &Value| CallFailure {
                         code: code.as_str().unwrap().to_owned(),
-                        message: "as scripted".to_owned(),
+                        message: answer["message"].as_str().unwrap_or("as scripted").to_owned(),
                         transient: if answer["transient"] == json!(true) {
                             Transient::Yes
                         } else {
@@ -359,6 +365,11 @@ impl Case {
         Event::Tick
     }
 
+    /// What must be kept nowhere.
+    pub(crate) fn secret(&self) -> Option<&str> {
+        self.text["expect"].get("nowhere")?.as_str()
+    }
+
     /// The decisions of the design that the case shows.
     pub(crate) fn decides(&self) -> Vec<String> {
         let listed = self.text.get("decides").and_then(Value::as_array);
@@ -382,6 +393,7 @@ impl Case {
                 "outputs" => steps(&|step| step.output.clone().unwrap_or(Value::Null)),
                 "attempts" => steps(&|step| json!(step.attempts)),
                 "step_errors" => steps(&|step| json!(step.error.as_ref().map(|error| &error.code))),
+                "step_messages" => steps(&|step| json!(step.error.as_ref().map(|error| &error.message))),
                 "gates" => result
                     .gates
                     .iter()

@@ -26,7 +26,7 @@ use crate::host::Host;
 use crate::metrics::Family;
 use crate::traces::Span;
 use mizzen_engine::plan::Plan;
-use mizzen_engine::run::{Command, Event, Run};
+use mizzen_engine::run::{CallFailure, Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_store::AuditEntry;
@@ -81,8 +81,8 @@ pub(crate) struct Driver {
     load_plan: Arc<str>,
     /// Who is asked.
     packs: Arc<PackSet>,
-    /// The entry of an answer that packs look at, with its time. What they do not let through is written nowhere.
-    held: Option<(Body, u64)>,
+    /// What they do not let through is written nowhere.
+    held: Option<Held>,
     /// What to do first.
     commands: Vec<Command>,
     /// What to do when everything so far is durable.
@@ -96,6 +96,14 @@ pub(crate) struct Driver {
     span: Option<Span>,
     /// What the run came to, as it is stored.
     sealed: Option<Arc<str>>,
+}
+
+/// The entry of a call while packs look at how it ended.
+struct Held {
+    body: Body,
+    at_ms: u64,
+    /// What is written when they have let nothing through, because the run ended first.
+    otherwise: Option<CallFailure>,
 }
 
 /// Who steered a run, and who waits for what came of it.
@@ -257,16 +265,20 @@ impl Driver {
     /// Takes an event in, journals what follows from it, and goes on.
     fn apply(&mut self, (event, about): perform::Ended, audit: Option<AuditEntry>, now_ms: u64) {
         // What packs have not let through is not even copied.
-        let held = match &event {
+        let mut held = match &event {
             Event::CallEnded {
                 order,
                 attempt,
-                result: Ok(_),
-            } if self.run.holds_answers() => Some(entry::held(*order, *attempt)),
+                result,
+            } if self.run.holds(result) => Some(Held {
+                body: entry::held(*order, *attempt),
+                at_ms: now_ms,
+                otherwise: result.as_ref().err().map(CallFailure::withheld),
+            }),
             _ => None,
         };
-        let mut body = match &held {
-            Some(body) => body.clone(),
+        let mut body = match &mut held {
+            Some(held) => std::mem::take(&mut held.body),
             None => entry::body(&event),
         };
         let asked = packs::asked(&event);
@@ -281,9 +293,10 @@ impl Driver {
             body = packs::body(question, &asked, self.run.plan().packs(), said);
         }
         body.extend(about);
-        if held.is_some() {
+        if let Some(held) = held {
             self.journal.tell(&mut body, self.run.result());
-            self.held = Some((std::mem::take(&mut body), now_ms));
+            let body = std::mem::take(&mut body);
+            self.held = Some(Held { body, ..held });
         }
         self.record(body, audit, &commands, now_ms);
         self.go_on(commands);

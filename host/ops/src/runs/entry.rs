@@ -154,14 +154,7 @@ pub(super) fn body(event: &Event) -> Body {
             let mut body = held(*order, *attempt);
             match result {
                 Ok(output) => body.value("output", output),
-                Err(failed) => {
-                    let mut failure = Body::default();
-                    failure.text("code", &failed.code);
-                    failure.text("message", &failed.message);
-                    let transient = failed.transient == Transient::Yes;
-                    failure.written("transient", transient.to_string());
-                    body.written("failure", failure.finish());
-                }
+                Err(failed) => write_failure(&mut body, failed),
             }
             body
         }
@@ -221,7 +214,16 @@ pub(super) fn idempotency_key(id: ExecutionId, order: u32) -> String {
     format!("{id}/{order}/0")
 }
 
-/// The body of an answer's entry while packs look at the answer.
+fn write_failure(body: &mut Body, failed: &CallFailure) {
+    let mut failure = Body::default();
+    failure.text("code", &failed.code);
+    failure.text("message", &failed.message);
+    let transient = failed.transient == Transient::Yes;
+    failure.written("transient", transient.to_string());
+    body.written("failure", failure.finish());
+}
+
+/// The body of a call's entry while packs look at how it ended.
 pub(super) fn held(order: u32, attempt: u32) -> Body {
     let mut body = Body::of_kind("call_ended");
     body.number("step", order);
@@ -230,9 +232,10 @@ pub(super) fn held(order: u32, attempt: u32) -> Body {
 }
 
 /// What becomes of it: what the packs let through, or nothing.
-pub(super) fn release(body: &mut Body, output: Option<&Value>) {
-    match output {
-        Some(output) => body.value("output", output),
+pub(super) fn release(body: &mut Body, released: Option<&Result<Value, CallFailure>>) {
+    match released {
+        Some(Ok(output)) => body.value("output", output),
+        Some(Err(failed)) => write_failure(body, failed),
         None => body.written("withheld", "true".to_owned()),
     }
 }

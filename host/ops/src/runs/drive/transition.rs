@@ -12,7 +12,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Driver {
-    /// Journals what follows from an event. While packs look at an answer, its own entry waits for theirs.
+    /// Journals what follows from an event. While packs look at how a call ended, its own entry waits for theirs.
     pub(super) fn record(
         &mut self,
         body: Body,
@@ -35,9 +35,10 @@ impl Driver {
     /// The store's form of what just happened.
     fn transition(&mut self, mut body: Body, commands: &[Command], now_ms: u64) -> RunStep {
         let mut events = Vec::new();
-        if let Some((mut body, at_ms)) = self.held.take() {
-            entry::release(&mut body, self.run.take_released().as_ref());
-            events.push(self.journal.write(at_ms, body));
+        if let Some(mut held) = self.held.take() {
+            let released = self.run.take_released().or(held.otherwise.map(Err));
+            entry::release(&mut held.body, released.as_ref());
+            events.push(self.journal.write(held.at_ms, held.body));
         }
         if !body.is_empty() {
             self.journal.tell(&mut body, self.run.result());
