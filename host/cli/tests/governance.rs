@@ -62,6 +62,14 @@ const SECOND_RULES: &str = r#"
   => (assert (decision (action veto) (reason "what was not shared"))))
 "#;
 
+/// A pack that asks a person before the second step and counts what the step answered. It reads no evidence.
+const READER_RULES: &str = r#"
+(defrule ask (moment (name before-step)) (step (name ?name) (step 1))
+  => (assert (decision (action escalate) (reason (str-cat "before " ?name)))))
+(defrule answered (moment (name after-step)) (tool-result (tool ?tool) (outcome ?outcome) (step 1)) (respond (actor ?actor) (answer ?answer))
+  => (assert (decision (action annotate) (reason (str-cat ?tool " ended with " ?outcome ", " ?actor ": " ?answer)))))
+"#;
+
 fn write_pack(folder: &Path, name: &str, version: &str, more: &str, rules: &str) -> PathBuf {
     let folder = folder.join(format!("source-{name}-{version}"));
     fs::create_dir_all(&folder).unwrap();
@@ -104,6 +112,7 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
             ("judge", "", RULES),
             ("first", "shares = [\"score\"]\n", FIRST_RULES),
             ("second", "", SECOND_RULES),
+            ("reader", "", READER_RULES),
         ] {
             let pack = write_pack(folder.path(), name, "1.0.0", more, rules);
             run(&["pack", "build"], &pack, &output, &home);
@@ -513,6 +522,62 @@ fn templates_of_two_packs_never_clash_and_what_is_shared_is_seen_by_later_ones()
         .execute(&server, json!({"text": "a", "rate": 7}))
         .expect(200, "");
     assert_eq!(reasons(&result), ["second: mine and mine too", "first: 7 and 7"]);
+}
+
+/// What a pack reads is recorded with its run. An answer of more texts than can be told goes through where nobody reads evidence, also in
+/// a run that another process began: one that was told everything would be vetoed.
+#[test]
+fn what_a_pack_reads_outlives_a_restart_with_its_run() {
+    let place = Place::new("");
+    let server = place.serve();
+    let tool =
+        |name: &str, tool: &str| json!({"name": name, "description": "d", "tool": tool, "parameters": {}});
+    let sprite = json!({
+        "name": "BECK-02", "version": "1.0.0", "system_prompt": "Be brief.",
+        "capabilities": [tool("shout", "text.case"), tool("split", "text.extract")],
+        "metadata": {"author": "a", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["x"]},
+    });
+    let sprite = server.call_json("POST", "/v1/sprites", &sprite).expect(201, "")["id"].clone();
+    let council = json!({
+        "domain": "d", "sprites": [sprite], "gate_agents": [sprite], "governance": [{"id": "reader"}],
+        "chains": [{"name": "c", "timeout": "60s", "gates": [], "steps": [
+            {"order": 0, "sprite_id": sprite, "action": "shout", "input_map": {"text": "$input.text", "to": "upper"}},
+            {"order": 1, "sprite_id": sprite, "action": "split",
+             "input_map": {"text": "$steps[0].output.text", "pattern": "[A-Z]", "limit": 10_000}},
+        ]}],
+    });
+    let chain = Chain(server.call_json("POST", "/v1/councils", &council).expect(201, ""));
+    let waiting = chain
+        .execute(&server, json!({"text": "a".repeat(2_500)}))
+        .expect(202, "");
+    assert_eq!(waiting["escalation"]["reason"], "before split");
+    server.kill();
+
+    let server = place.serve();
+    let id = waiting["execution_id"].as_str().unwrap();
+    let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
+    server
+        .call_json("POST", &format!("/v1/executions/{id}/decision"), &answer)
+        .expect(200, "");
+    // The stream of events ends with the run.
+    assert_eq!(
+        server
+            .send("GET", &format!("/v1/executions/{id}/events"), &[], b"")
+            .status,
+        200
+    );
+    let ended = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    assert_eq!(
+        ended["status"], "completed",
+        "{} {}",
+        ended["error"], ended["packs"]
+    );
+    let found = ended["steps"][1]["output"]["matches"].as_array().unwrap();
+    assert_eq!(found.len(), 2_500);
+    let last = ended["packs"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["reason"], "text.extract ended with output, local: approve");
 }
 
 #[test]
