@@ -1,5 +1,5 @@
 ; A transient error is tried again after 200 ms, 400 ms, 800 ms …, five attempts in all. The step's own policy still says whether
-; a retry is allowed: a pack cannot widen it.
+; a retry is allowed: a pack cannot widen it. Nor does a setting go beyond five.
 
 (deftemplate terms (slot attempts (type INTEGER) (default 5)) (slot delay (type INTEGER) (default 200)))
 
@@ -11,7 +11,7 @@
 (defrule terms-with-attempts
   (setting (key "attempts") (value ?attempts))
   (not (setting (key "delay_ms")))
-  => (assert (terms (attempts ?attempts))))
+  => (assert (terms (attempts (min 5 ?attempts)))))
 
 (defrule terms-with-delay
   (not (setting (key "attempts")))
@@ -21,7 +21,7 @@
 (defrule terms-as-set
   (setting (key "attempts") (value ?attempts))
   (setting (key "delay_ms") (value ?delay))
-  => (assert (terms (attempts ?attempts) (delay ?delay))))
+  => (assert (terms (attempts (min 5 ?attempts)) (delay ?delay))))
 
 (defrule try-again
   (terms (attempts ?most) (delay ?delay))

@@ -250,6 +250,64 @@ fn what_an_error_says_is_redacted_through_a_run() {
     }
 }
 
+/// Five attempts, whatever the step's own policy has room for; and the operator cannot ask for more.
+#[test]
+fn a_step_is_tried_five_times_at_most() {
+    let more = "[[governance]]\nid = \"bosun.retries\"\n[config.retries]\ndelay_ms = 1\n";
+    let folder = place("text", &["retries"], more);
+    let server = serve(folder.path());
+    let worker = sprite(&server, &[("fill", "text.template")]);
+    let council = json!({
+        "domain": "d", "sprites": [worker], "gate_agents": [worker],
+        "chains": [{"name": "c", "timeout": "60s", "gates": [], "steps": [{
+            "order": 0, "sprite_id": worker, "action": "fill", "retries": 9, "retry_backoff": "1ms",
+            "input_map": {"template": "$input.template", "values": "$input.values"},
+        }]}],
+    });
+    let council = server.call_json("POST", "/v1/councils", &council).expect(201, "");
+    let input = json!({"template": "{{x}}".repeat(2_000), "values": {"x": "x".repeat(1_000)}});
+    let body = json!({"council_id": council["id"], "chain_id": council["chains"][0]["id"], "input": input});
+    let vetoed = server
+        .call_json("POST", "/v1/chains/execute", &body)
+        .expect(409, "PACK_VETO");
+    assert_eq!(
+        vetoed["details"]["reason"],
+        "TOOL_FAILED did not pass in 5 attempts"
+    );
+    let id = vetoed["details"]["execution_id"].as_str().unwrap();
+    let kept = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    assert_eq!(kept["steps"][0]["attempts"], 5);
+    // The pack has nothing against what the error says.
+    assert!(
+        kept["steps"][0]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("RESULT_TOO_LONG"),
+        "{kept:#}"
+    );
+    server.terminate();
+
+    let config = folder.path().join("mizzen.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("delay_ms = 1\n", "attempts = 20\n")).unwrap();
+    let refused = mizzen()
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(folder.path().join("data"))
+        .arg("--config")
+        .arg(&config)
+        .arg("--home")
+        .arg(folder.path().join("home"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && said.contains("retries") && said.contains("attempts"),
+        "{said}"
+    );
+}
+
 /// Mounted by the host, the council and the chain; in one run each of the four has something to say.
 #[test]
 fn all_four_reference_packs_govern_one_run_together() {
