@@ -242,6 +242,50 @@ fn what_is_not_http_gets_the_shape_of_every_error() {
     assert!(metrics.contains(counted), "{metrics}");
 }
 
+/// Somebody who relies on what the server does not do is told so, before anything is done.
+#[test]
+fn an_expectation_that_nobody_meets_is_417() {
+    let (_folder, server) = Served::fresh();
+    let body = sprite("SOL-FORGE").to_string();
+    // As somebody who expects something does it: the body is held back.
+    let post = |expect: &str, sent: &str| {
+        let length = body.len();
+        let mut stream = connect(&server);
+        write!(
+            stream,
+            "POST /v1/sprites HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+             expect: {expect}\r\nconnection: close\r\n\r\n{sent}"
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    for expect in ["200-ok", "100-continue, more", "100-continue=x", "\u{fc}"] {
+        let said = post(expect, "");
+        assert!(said.starts_with("HTTP/1.1 417 "), "{expect}: {said}");
+        assert!(said.contains("\"code\":\"EXPECTATION_FAILED\""), "{said}");
+    }
+    for head in [
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\nexpect: more\r\n",
+        "GET /nowhere HTTP/1.1\r\nhost: localhost\r\nexpect: more\r\n",
+    ] {
+        raw(&server, head).expect(417, "EXPECTATION_FAILED");
+    }
+    // Nothing was made by any of them. What is met is met: the body is asked for, in whatever case.
+    let listed = server.call("GET", "/v1/sprites").expect(200, "");
+    assert!(!listed.to_string().contains("SOL-FORGE"), "{listed}");
+    let said = post("100-Continue", &body);
+    let (first, rest) = said.split_once("\r\n\r\n").unwrap();
+    assert_eq!(first, "HTTP/1.1 100 Continue");
+    assert!(rest.starts_with("HTTP/1.1 201 "), "{rest}");
+    raw(
+        &server,
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n",
+    )
+    .expect(200, "");
+}
+
 #[test]
 fn a_request_names_its_host_once() {
     let (_folder, server) = Served::fresh();

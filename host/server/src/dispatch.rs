@@ -225,6 +225,22 @@ fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
         );
         return Err(Problem::new(Code::HeadersTooLarge, message));
     }
+    check_expectation(parts)
+}
+
+/// RFC 9110, 10.1.1: one expectation is defined, and hyper meets it when the body is read. A client that relies on another one is told,
+/// before anything is done, that it cannot.
+fn check_expectation(parts: &Parts) -> Result<(), Problem> {
+    for value in parts.headers.get_all(header::EXPECT) {
+        let known = |member: &[u8]| {
+            let member = member.trim_ascii();
+            member.is_empty() || member.eq_ignore_ascii_case(b"100-continue")
+        };
+        if !value.as_bytes().split(|byte| *byte == b',').all(known) {
+            let message = "this server meets no expectation but 100-continue: leave the Expect field out";
+            return Err(Problem::new(Code::ExpectationFailed, message));
+        }
+    }
     Ok(())
 }
 

@@ -79,6 +79,8 @@ pub enum Code {
     UriTooLong,
     /// The body is of a type that the route does not take.
     UnsupportedMediaType,
+    /// The request expects something that this server does not do.
+    ExpectationFailed,
     /// The plugin set would not load.
     PluginRefused,
     /// The idempotency key belongs to another request.
@@ -135,6 +137,7 @@ impl Code {
             Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::UriTooLong => StatusCode::URI_TOO_LONG,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::ExpectationFailed => StatusCode::EXPECTATION_FAILED,
             Code::PluginRefused | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -185,6 +188,7 @@ impl Code {
             Code::PayloadTooLarge => "The body is too large.",
             Code::UriTooLong => "The target is too long.",
             Code::UnsupportedMediaType => "The body is of a type that the route does not take.",
+            Code::ExpectationFailed => "The request expects something that this server does not do.",
             Code::IdempotencyKeyReused => "The idempotency key belongs to another request.",
             Code::RateLimited => "Too many requests.",
             Code::HeadersTooLarge => "The header is too large.",
@@ -233,6 +237,7 @@ impl Code {
             Code::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Code::UriTooLong => "URI_TOO_LONG",
             Code::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Code::ExpectationFailed => "EXPECTATION_FAILED",
             Code::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Code::RateLimited => "RATE_LIMITED",
             Code::HeadersTooLarge => "HEADERS_TOO_LARGE",

@@ -123,6 +123,7 @@ impl Route {
         codes.extend([
             Code::MalformedRequest,
             Code::UriTooLong,
+            Code::ExpectationFailed,
             Code::HeadersTooLarge,
             Code::InternalError,
             Code::Unavailable,
