@@ -12,6 +12,8 @@ const MAX_DETAILS: usize = 64 * 1024;
 const MAX_FACTS: usize = 64 * 1024;
 /// How deep facts may be nested: less than what a reader of JSON takes.
 const MAX_DEPTH: usize = 100;
+/// As many digits together are a number that every machine can hold, if roughly.
+const MAX_DIGITS: usize = 300;
 /// The longest wait that a pack can ask for: an hour.
 const MAX_DELAY_MS: u64 = 3_600_000;
 
@@ -153,7 +155,7 @@ impl Decision {
 
     /// The facts that led to it.
     pub fn facts(&self) -> Vec<Value> {
-        // It is an array that is not nested too deep; only a number that no machine can hold could still stop this.
+        // It has been checked that this can be read.
         serde_json::from_str(&self.facts).unwrap_or_default()
     }
 
@@ -182,12 +184,21 @@ impl Decision {
     }
 }
 
-/// Whether this is a JSON array that can be read, without making one of it.
+/// Whether this is a JSON array that can be read, without making one of it where that is certain.
 fn check_facts(text: &str) -> Result<(), String> {
+    let wrong = |error: serde_json::Error| format!("its facts are not a JSON array: {error}");
     let read: Result<Vec<IgnoredAny>, _> = serde_json::from_str(text);
-    read.map_err(|error| format!("its facts are not a JSON array: {error}"))?;
+    read.map_err(wrong)?;
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    // What is skipped is not converted: a number may be one that no machine can hold, and an escape may be half of a character.
+    let (mut digits, mut doubtful) = (0_usize, false);
     for byte in text.bytes() {
+        doubtful |= match byte {
+            b'u' => escaped,
+            b'e' | b'E' => !in_text && digits > 0,
+            _ => digits > MAX_DIGITS,
+        };
+        digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
@@ -200,10 +211,14 @@ fn check_facts(text: &str) -> Result<(), String> {
             _ => {}
         }
     }
-    match deepest <= MAX_DEPTH {
-        true => Ok(()),
-        false => Err(format!("its facts are nested deeper than {MAX_DEPTH} levels")),
+    if deepest > MAX_DEPTH {
+        return Err(format!("its facts are nested deeper than {MAX_DEPTH} levels"));
     }
+    if doubtful {
+        let read: Result<Vec<Value>, _> = serde_json::from_str(text);
+        read.map_err(wrong)?;
+    }
+    Ok(())
 }
 
 fn retry(details: &Map<String, Value>) -> Result<PackAction, String> {
@@ -261,6 +276,43 @@ mod tests {
         check("redact", "{}", Err("pointer"));
         check("allow", "{}", Err("no action `allow`"));
         check("veto", "[]", Err("not a JSON object"));
+    }
+
+    /// Facts that could not be shown would be a decision without a ground that anybody can see.
+    #[test]
+    fn facts_that_cannot_be_shown_are_nonsense() {
+        let check = |facts: &str, wanted: Option<Value>| {
+            let draft = DecisionDraft {
+                action: "veto".into(),
+                rule: "r".into(),
+                details: "{}".into(),
+                facts: format!("[{facts}]"),
+                ..DecisionDraft::default()
+            };
+            match (Decision::check(draft), wanted) {
+                (Ok(decision), Some(wanted)) => assert_eq!(decision.to_json()["facts"][0], wanted),
+                (Err(problem), None) => assert!(problem.contains("facts are not"), "{problem}"),
+                (decision, wanted) => panic!("{facts}: {decision:?}, wanted {wanted:?}"),
+            }
+        };
+        let long = |digits: usize| "9".repeat(digits);
+        for facts in [
+            r#"{"name":"x","fields":[1e999]}"#,
+            "-1E+999",
+            "1.5e999",
+            &long(310),
+            &format!("[{}.5]", long(400)),
+            r#""\ud800""#,
+            r#""\uDC00 x""#,
+        ] {
+            check(facts, None);
+        }
+        check("1e30", Some(1e30.into()));
+        check("1e-999", Some(0.0.into()));
+        check(r#""\u00e9 \ud83d\ude00 1e999""#, Some("é 😀 1e999".into()));
+        check(&format!("\"{}\"", long(400)), Some(long(400).into()));
+        check(r#""\\ud800""#, Some("\\ud800".into()));
+        check("true", Some(true.into()));
     }
 
     #[test]
