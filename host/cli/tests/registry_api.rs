@@ -208,12 +208,57 @@ fn sprites_are_listed_in_pages_and_by_filters() {
         "limit=x",
         "limit=1&limit=2",
         "cursor=abc",
+        "cursor=",
         "role=king",
         "colour=red",
         "name=%ff",
     ] {
         bad(query);
     }
+    // A place in another list is none in this one: an empty page would be taken for the end.
+    for path in ["/v1/councils", "/v1/executions"] {
+        let refused = server.call("GET", &format!("{path}?cursor={cursor}"));
+        let refused = refused.expect(400, "VALIDATION_ERROR");
+        assert_eq!(refused["details"]["parameter"], "cursor", "{refused}");
+    }
+}
+
+#[test]
+fn a_sprite_that_the_caller_has_is_not_sent_again() {
+    let (_folder, server) = Served::fresh();
+    let created = server.call_json("POST", "/v1/sprites", &sprite("CORTEX-01"));
+    let tag = created.header("etag").unwrap().to_owned();
+    let path = format!("/v1/sprites/{}", created.expect(201, "")["id"].as_str().unwrap());
+    let read = |method: &str, known: &str| server.send(method, &path, &[("if-none-match", known)], b"");
+    for (method, known) in [
+        ("GET", tag.clone()),
+        ("HEAD", tag.clone()),
+        ("GET", format!("W/{tag}")),
+        ("GET", format!("\"other\", {tag}")),
+        ("GET", "*".to_owned()),
+    ] {
+        let answer = read(method, &known);
+        assert_eq!((answer.status, answer.body.len()), (304, 0), "{method} {known}");
+        assert_eq!(answer.header("etag"), Some(tag.as_str()));
+    }
+    for known in ["\"0\"", "nonsense", ""] {
+        read("GET", known).expect(200, "");
+    }
+    let mut newer = sprite("CORTEX-01");
+    newer["version"] = json!("1.1.0");
+    server.call_json("PUT", &path, &newer).expect(200, "");
+    assert_eq!(read("GET", &tag).expect(200, "")["version"], "1.1.0");
+    let missing = format!("/v1/sprites/{NOBODY}");
+    server
+        .send("GET", &missing, &[("if-none-match", "*")], b"")
+        .expect(404, "SPRITE_NOT_FOUND");
+    // A council's answer also says what has changed around it: it is sent every time.
+    let id = register(&server, &sprite("MEMBER-1"));
+    let made = server.call_json("POST", "/v1/councils", &council("review", &[&id]));
+    let place = made.header("location").unwrap().to_owned();
+    server
+        .send("GET", &place, &[("if-none-match", "*")], b"")
+        .expect(200, "");
 }
 
 #[test]

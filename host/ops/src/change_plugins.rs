@@ -51,7 +51,10 @@ impl Host {
         let removal = Removal {
             plugin: plugin_name(name)?,
             version: version.map(semver::Version::parse).transpose().map_err(|error| {
-                Refusal::BadRequest(format!("the version is not MAJOR.MINOR.PATCH: {error}"))
+                Refusal::BadParameter {
+                    name: "version",
+                    reason: format!("the version is not MAJOR.MINOR.PATCH: {error}"),
+                }
             })?,
         };
         let prepared = self

@@ -33,6 +33,14 @@ pub enum Refusal {
     /// A parameter that is not part of a document has a mistake.
     #[error("{0}")]
     BadRequest(String),
+    /// A parameter of the query has a mistake.
+    #[error("{reason}")]
+    BadParameter {
+        /// Its name.
+        name: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There is no such sprite.
     #[error("there is no sprite {0}")]
     SpriteNotFound(Uuid),
@@ -213,7 +221,11 @@ impl From<IdempotencyMismatch> for OpError {
 
 impl From<BadCursor> for OpError {
     fn from(error: BadCursor) -> Self {
-        Refusal::BadRequest(error.to_string()).into()
+        Refusal::BadParameter {
+            name: "cursor",
+            reason: error.to_string(),
+        }
+        .into()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::runs::{Message, Rest, result_text};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
-use mizzen_store::{Cursor, RunFilter, RunPlace, RunRecord};
+use mizzen_store::{Cursor, List, RunFilter, RunPlace, RunRecord};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ impl Host {
     ) -> Result<Executions, OpError> {
         let place = match place {
             ExecutionPlace::Offset(rows) => RunPlace::Offset(rows),
-            ExecutionPlace::Cursor(text) => RunPlace::After(Cursor::parse(&text)?),
+            ExecutionPlace::Cursor(text) => RunPlace::After(Cursor::parse(List::Executions, &text)?),
         };
         let page = self.store.list_runs(filter, place, limit).await?;
         let mut items = Vec::with_capacity(page.runs.len());
@@ -88,7 +88,7 @@ impl Host {
         Ok(Executions {
             items,
             total: page.total,
-            next_cursor: page.next.map(|next| next.to_text()),
+            next_cursor: page.next.map(|next| next.to_text(List::Executions)),
         })
     }
 

@@ -82,4 +82,4 @@ pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use verify_fingerprint::FingerprintReport;
 
-pub use mizzen_store::{RunFilter, SpriteFilter};
+pub use mizzen_store::{List, RunFilter, SpriteFilter};

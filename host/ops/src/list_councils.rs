@@ -3,7 +3,7 @@
 use crate::document::Documents;
 use crate::error::OpError;
 use crate::host::Host;
-use mizzen_store::Cursor;
+use mizzen_store::{Cursor, List};
 
 impl Host {
     /// A page of councils as stored, oldest first; all, or the one of a domain.
@@ -13,11 +13,13 @@ impl Host {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Documents, OpError> {
-        let after = cursor.map(Cursor::parse).transpose()?;
+        let after = cursor
+            .map(|text| Cursor::parse(List::Councils, text))
+            .transpose()?;
         let page = self.store.list_councils(domain, after, limit).await?;
         Ok(Documents {
             items: page.items.into_iter().map(|record| record.document).collect(),
-            next_cursor: page.next.map(|next| next.to_text()),
+            next_cursor: page.next.map(|next| next.to_text(List::Councils)),
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::document::Documents;
 use crate::error::OpError;
 use crate::host::Host;
-use mizzen_store::{Cursor, SpriteFilter};
+use mizzen_store::{Cursor, List, SpriteFilter};
 
 impl Host {
     /// A page of sprites, oldest first.
@@ -13,11 +13,13 @@ impl Host {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Documents, OpError> {
-        let after = cursor.map(Cursor::parse).transpose()?;
+        let after = cursor
+            .map(|text| Cursor::parse(List::Sprites, text))
+            .transpose()?;
         let page = self.store.list_sprites(filter, after, limit).await?;
         Ok(Documents {
             items: page.items.into_iter().map(|record| record.document).collect(),
-            next_cursor: page.next.map(|next| next.to_text()),
+            next_cursor: page.next.map(|next| next.to_text(List::Sprites)),
         })
     }
 }

@@ -153,6 +153,38 @@ impl Call {
     }
 }
 
+/// What `If-None-Match` says that the caller has already (RFC 9110, 13.1.2).
+#[derive(Debug)]
+pub(crate) struct KnownTags(Vec<String>);
+
+impl KnownTags {
+    /// None without such a field. Several fields are one list.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let fields = headers.get_all(header::IF_NONE_MATCH).iter();
+        let tags = |value: &HeaderValue| -> Vec<String> {
+            let text = value.to_str().unwrap_or_default();
+            text.split(',').map(|tag| tag.trim().to_owned()).collect()
+        };
+        let tags: Vec<String> = fields.flat_map(tags).collect();
+        (!tags.is_empty()).then_some(Self(tags))
+    }
+
+    /// Whether the answer is one that the caller has. For reading, a weak tag is as good as a strong one.
+    pub(crate) fn has(&self, reply: &Reply) -> bool {
+        let Some(current) = reply
+            .headers
+            .get(header::ETAG)
+            .filter(|_| reply.status == StatusCode::OK)
+        else {
+            return false;
+        };
+        self.0
+            .iter()
+            .map(|tag| tag.strip_prefix("W/").unwrap_or(tag))
+            .any(|tag| tag == "*" || tag.as_bytes() == current.as_bytes())
+    }
+}
+
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
 
@@ -222,6 +254,14 @@ impl Reply {
             headers: HeaderMap::new(),
             body: Body::empty(),
         }
+    }
+
+    /// 304: the caller has it already.
+    pub(crate) fn not_modified(mut self) -> Self {
+        self.status = StatusCode::NOT_MODIFIED;
+        self.headers.remove(header::CONTENT_TYPE);
+        self.body = Body::empty();
+        self
     }
 
     /// A stored document, with its entity tag.

@@ -3,9 +3,10 @@
 use crate::access;
 use crate::app::App;
 use crate::body;
-use crate::call::{Call, JSON, Reply};
+use crate::call::{Call, JSON, KnownTags, Reply};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Place, Route};
+use crate::routes::parameters;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
@@ -131,7 +132,7 @@ async fn serve(
     if methods.is_empty() {
         return Err(Problem::new(
             Code::NotFound,
-            "there is no such route; GET /openapi.json lists them all",
+            "there is no such route; GET /openapi.json lists them all, GET /docs shows them",
         ));
     }
     if parts.method == Method::OPTIONS
@@ -165,6 +166,12 @@ async fn serve(
             )
         }
     };
+    // Only where an answer follows from its revision alone: a council's also says how its members have drifted since.
+    let conditional = route
+        .parameters
+        .iter()
+        .any(|parameter| parameter.name == parameters::IF_NONE_MATCH);
+    let known = conditional.then(|| KnownTags::of(&parts.headers)).flatten();
     let call = Call {
         app: Arc::clone(app),
         caller,
@@ -178,7 +185,10 @@ async fn serve(
     // end of the connection.
     let task = tokio::spawn((route.handler)(call));
     match tokio::time::timeout(route.timeout, task).await {
-        Ok(Ok(result)) => result,
+        Ok(Ok(result)) => result.map(|reply| match known {
+            Some(known) if known.has(&reply) => reply.not_modified(),
+            _ => reply,
+        }),
         Ok(Err(error)) => {
             tracing::error!(request_id, %error, "a handler did not finish");
             Err(Problem::internal())

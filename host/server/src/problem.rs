@@ -345,6 +345,9 @@ impl From<Refusal> for Problem {
                 .with("omitted", problems.omitted())
             }
             Refusal::BadRequest(_) => Problem::new(Code::ValidationError, message),
+            Refusal::BadParameter { name, .. } => {
+                Problem::new(Code::ValidationError, message).with("parameter", name)
+            }
             Refusal::SpriteNotFound(id) => {
                 Problem::new(Code::SpriteNotFound, message).with("sprite_id", id.to_string())
             }

@@ -1,7 +1,8 @@
 //! Pages and the opaque positions between them.
 //!
 //! A cursor is a keyset position, never an offset, so a page costs the same at any depth. A position is one in every filter of
-//! its list: a cursor that is used with another filter goes on from the same place.
+//! its list: a cursor that is used with another filter goes on from the same place. One of another list is not a position in
+//! this one: its text says which list it is of.
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,28 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
+/// A list that has pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// Sprites, oldest first.
+    Sprites,
+    /// Councils, oldest first.
+    Councils,
+    /// Executions, newest first; of a chain, or of all.
+    Executions,
+}
+
+impl List {
+    /// What the text of its cursors begins with.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Sprites => 's',
+            Self::Councils => 'c',
+            Self::Executions => 'x',
+        }
+    }
+}
+
 /// A position in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
@@ -20,7 +43,7 @@ pub struct Cursor {
 
 /// The text is not a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the cursor is not one; use next_cursor of the page before")]
+#[error("the cursor is not one of this list; use next_cursor of the page before")]
 pub struct BadCursor;
 
 /// Hexadecimal digits of a cursor: two numbers of 64 bits.
@@ -38,13 +61,14 @@ impl Cursor {
     }
 
     /// Writes the cursor for callers.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self, list: List) -> String {
         let [first, second] = self.position;
-        format!("{first:016x}{second:016x}")
+        format!("{}{first:016x}{second:016x}", list.letter())
     }
 
-    /// Reads a cursor that [`Cursor::to_text`] wrote.
-    pub fn parse(text: &str) -> Result<Self, BadCursor> {
+    /// Reads a cursor that [`Cursor::to_text`] wrote for the same list.
+    pub fn parse(list: List, text: &str) -> Result<Self, BadCursor> {
+        let text = text.strip_prefix(list.letter()).ok_or(BadCursor)?;
         if text.len() != DIGITS || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
             return Err(BadCursor);
         }
@@ -93,10 +117,12 @@ mod tests {
     #[test]
     fn a_cursor_is_read_back_as_it_was_written() {
         for position in [[0, 0], [7, 3], [i64::MAX, i64::MAX]] {
-            assert_eq!(
-                Cursor::parse(&Cursor::at(position).to_text()),
-                Ok(Cursor::at(position))
-            );
+            for list in [List::Sprites, List::Councils, List::Executions] {
+                assert_eq!(
+                    Cursor::parse(list, &Cursor::at(position).to_text(list)),
+                    Ok(Cursor::at(position))
+                );
+            }
         }
     }
 
@@ -113,7 +139,18 @@ mod tests {
             &"é".repeat(16),
             &"f".repeat(4_000),
         ] {
-            assert_eq!(Cursor::parse(text), Err(BadCursor), "{text}");
+            for list in [List::Sprites, List::Councils, List::Executions] {
+                assert_eq!(Cursor::parse(list, text), Err(BadCursor), "{text}");
+                let named = format!("{}{text}", list.letter());
+                assert_eq!(Cursor::parse(list, &named), Err(BadCursor), "{named}");
+            }
         }
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        let text = Cursor::at([7, 0]).to_text(List::Executions);
+        assert_eq!(Cursor::parse(List::Sprites, &text), Err(BadCursor));
+        assert_eq!(Cursor::parse(List::Councils, &text), Err(BadCursor));
     }
 }

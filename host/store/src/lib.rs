@@ -36,7 +36,7 @@ mod writer;
 pub use api_keys::{ApiKey, NewApiKey};
 pub use audit::{AuditEntry, AuditRecord};
 pub use councils::{CouncilChange, CouncilRecord, CouncilRefused, KeptCouncil, NewCouncil};
-pub use cursor::{BadCursor, Cursor, Page};
+pub use cursor::{BadCursor, Cursor, List, Page};
 pub use error::{StoreError, WriteError};
 pub use folder::{FolderInUse, FolderLock};
 pub use idempotency::{Idempotency, IdempotencyMismatch, Recorded, Written};

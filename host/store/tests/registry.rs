@@ -4,8 +4,8 @@
 
 use mizzen_store::{
     AuditEntry, CouncilChange, CouncilRefused, Cursor, FolderInUse, FolderLock, Idempotency, InUse, KvLimits,
-    KvRefused, NewApiKey, NewCouncil, NewSprite, OpenError, Options, Recorded, SpriteChange, SpriteFilter,
-    SpriteRefused, Store, WriteError, Written,
+    KvRefused, List, NewApiKey, NewCouncil, NewSprite, OpenError, Options, Recorded, SpriteChange,
+    SpriteFilter, SpriteRefused, Store, WriteError, Written,
 };
 use std::path::Path;
 use uuid::Uuid;
@@ -160,7 +160,7 @@ async fn list_pages_follow_each_other_without_gap_or_repeat_under_every_filter()
             assert!(page.items.len() <= 7);
             seen.extend(page.items.iter().map(|sprite| sprite.id.as_u128()));
             let Some(next) = page.next else { break };
-            after = Some(Cursor::parse(&next.to_text()).unwrap());
+            after = Some(Cursor::parse(List::Sprites, &next.to_text(List::Sprites)).unwrap());
         }
         assert_eq!(seen.len(), expected, "{filter:?}");
         assert!(

@@ -7,7 +7,7 @@ use crate::openapi::component;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Route, Success};
 use axum::http::{Method, StatusCode, header};
-use mizzen_ops::{Force, Grant};
+use mizzen_ops::{Force, Grant, List};
 use serde_json::json;
 
 const ETAG: (&str, &str) = ("ETag", "The revision, for If-Match.");
@@ -74,7 +74,7 @@ pub fn routes() -> Vec<Route> {
         .collect();
     let domain = json!({"type": "string", "minLength": 1, "maxLength": 256});
     let mut list_parameters = vec![query("domain", "Only the council of this domain.", domain)];
-    list_parameters.extend(parameters::page());
+    list_parameters.extend(parameters::page(List::Councils));
     vec![
         Route {
             method: Method::POST,

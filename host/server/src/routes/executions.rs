@@ -10,7 +10,7 @@ use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Pl
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
-use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, RunFilter, Wait};
+use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, List, RunFilter, Wait};
 use serde_json::{Value, json};
 use std::time::Duration;
 use uuid::Uuid;
@@ -123,7 +123,7 @@ fn history_parameters() -> Vec<Parameter> {
             json!({"type": "integer", "minimum": 0, "maximum": OFFSET_MAX, "default": 0}),
         ),
     ];
-    list.extend(parameters::page());
+    list.extend(parameters::page(List::Executions));
     list
 }
 

@@ -1,7 +1,8 @@
 //! Parameters that several routes take.
 
-use crate::route::{Parameter, Place};
+use crate::route::{Parameter, Place, Success};
 use mizzen_model::id::UUID_PATTERN;
+use mizzen_ops::List;
 use serde_json::{Value, json};
 
 /// Items on a page: at most this many.
@@ -31,10 +32,10 @@ pub fn query(name: &'static str, description: &'static str, schema: Value) -> Pa
     }
 }
 
-/// How many items, and from where.
-pub fn page() -> Vec<Parameter> {
+/// How many items of a list, and from where.
+pub fn page(list: List) -> Vec<Parameter> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT});
-    let cursor = json!({"type": "string", "pattern": "^[0-7][0-9a-f]{15}[0-7][0-9a-f]{15}$"});
+    let cursor = json!({"type": "string", "pattern": format!("^{}[0-7][0-9a-f]{{15}}[0-7][0-9a-f]{{15}}$", list.letter())});
     vec![
         query(
             "limit",
@@ -58,6 +59,31 @@ pub fn if_match() -> Parameter {
         description: "The ETag of the revision to replace; 412 when it is not the current one.",
         schema: json!({"type": "string", "maxLength": 1024}),
         example: None,
+    }
+}
+
+/// The name of [`if_none_match`].
+pub const IF_NONE_MATCH: &str = "If-None-Match";
+
+/// `If-None-Match`.
+pub fn if_none_match() -> Parameter {
+    Parameter {
+        name: IF_NONE_MATCH,
+        place: Place::Header,
+        description: "The ETag of the revision that the caller has; 304 without a body while it is the current one.",
+        schema: json!({"type": "string", "maxLength": 1024}),
+        example: None,
+    }
+}
+
+/// The answer to `If-None-Match` with the current revision.
+pub fn not_modified() -> Success {
+    Success {
+        status: 304,
+        description: "The caller has the current revision.",
+        content: None,
+        example: None,
+        headers: &[("ETag", "The revision.")],
     }
 }
 

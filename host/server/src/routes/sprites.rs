@@ -8,11 +8,11 @@ use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Route, Success};
 use axum::http::{Method, StatusCode, header};
 use mizzen_model::sprite::Role;
-use mizzen_ops::{Force, Grant, SpriteFilter};
+use mizzen_ops::{Force, Grant, List, SpriteFilter};
 use serde_json::json;
 
 const TYPES: &[&str] = &[JSON, "application/yaml", "application/x-yaml"];
-const ETAG: (&str, &str) = ("ETag", "The revision, for If-Match.");
+const ETAG: (&str, &str) = ("ETag", "The revision, for If-Match and If-None-Match.");
 
 fn body() -> BodySpec {
     BodySpec {
@@ -73,7 +73,7 @@ pub fn routes() -> Vec<Route> {
             text(256),
         ),
     ];
-    list_parameters.extend(parameters::page());
+    list_parameters.extend(parameters::page(List::Sprites));
     vec![
         Route {
             method: Method::POST,
@@ -106,11 +106,12 @@ pub fn routes() -> Vec<Route> {
             path: "/v1/sprites/{id}",
             operation: "getSprite",
             summary: "Read a sprite",
-            parameters: vec![id()],
+            parameters: vec![id(), parameters::if_none_match()],
             success: Success {
                 content: Some((JSON, component("Sprite"))),
                 ..answer(200, "The sprite.", &[ETAG])
             },
+            also: Some(parameters::not_modified()),
             errors: vec![Code::SpriteNotFound],
             handler: |call| Box::pin(get(call)),
             ..base()
