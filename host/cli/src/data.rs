@@ -3,7 +3,7 @@
 use anyhow::Result;
 use mizzen_catalog::key::{KeyName, KeyStore, KeyStoreError, PublicKey, SecretKey};
 use mizzen_ops::{Clock, SystemClock};
-use mizzen_store::{Options, Store};
+use mizzen_store::{Options, RunFilter, RunPlace, Store};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Another folder than the one that was named, for the demo.
+    /// A folder that was named otherwise: by the demo, or for a group of verbs.
     pub(crate) const fn at(folder: PathBuf) -> Self {
         Self { data: folder }
     }
@@ -58,9 +58,25 @@ impl Data {
 }
 
 /// The key that the host signs ended runs with; made when there is none. It stays in the data folder.
-pub(crate) fn host_key(data: &Path) -> Result<SecretKey> {
+fn host_key(data: &Path) -> Result<SecretKey> {
     let keys = KeyStore::new(data.join("keys"));
     Ok(keys.secret_or_create(&KeyName::parse(HOST_KEY)?, "signs the ends of executions")?)
+}
+
+/// As [`host_key`], and says so when the key is gone from a folder with records that it signed.
+pub(crate) async fn signing_key(data: &Path, store: &Store) -> Result<SecretKey> {
+    if host_public_key(data)?.is_none() {
+        let page = store
+            .list_runs(RunFilter::default(), RunPlace::Offset(0), 1)
+            .await?;
+        if page.total > 0 {
+            tracing::warn!(
+                keys = %data.join("keys").display(),
+                "the host's key is gone and a new one is made: earlier records are signed by another key; restore keys/ from a backup"
+            );
+        }
+    }
+    host_key(data)
 }
 
 /// The public half of that key, when there is one.

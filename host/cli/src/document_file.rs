@@ -19,7 +19,8 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Reads one document. A name that ends in `.yaml` or `.yml` is YAML; otherwise the first character tells.
+/// Reads one document, as strictly as the server reads a body: a key that stands twice is refused. A name that ends in `.yaml`
+/// or `.yml` is YAML; otherwise the first character tells.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
     let mut text = String::new();
     let read = open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text);
@@ -39,7 +40,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
         json::parse(&text, limits)
     };
     match tape {
-        Ok(tape) => Ok(tape.root().to_json()),
+        Ok(tape) => tape
+            .root()
+            .to_json_unique()
+            .map_err(|error| anyhow::anyhow!("{}: {error}", path.display())),
         Err(error) => {
             let position = json::position_of(&text, error.span.start);
             anyhow::bail!(

@@ -1,6 +1,6 @@
 //! A host in this process, for verbs that need no server: data folder, plugins, keys and runs, as `mizzen serve` has them.
 
-use crate::data::host_key;
+use crate::data::signing_key;
 use crate::home::Home;
 use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
@@ -81,7 +81,7 @@ impl LocalHost {
             sandbox,
         };
         plugins.start(&host, &store).await?;
-        host.sign_with(HostKey::new(host_key(&folder)?));
+        host.sign_with(HostKey::new(signing_key(&folder, &store).await?));
         Ok(Self {
             host,
             store,

@@ -156,6 +156,19 @@ struct FromEnvironment {
     env: String,
 }
 
+/// Whether this is how a browser writes an origin.
+fn is_origin(text: &str) -> bool {
+    let host = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| {
+        !host.is_empty()
+            && host
+                .bytes()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b':' | b'[' | b']'))
+    })
+}
+
 impl Settings {
     /// Reads the named file; without a name `mizzen.toml` when there is one, and nothing when there is none.
     pub(crate) fn load(named: Option<&Path>) -> Result<Self> {
@@ -232,6 +245,14 @@ impl Settings {
             }),
             _ => bail!("server.tls_certificate and server.tls_key belong together; set both or none"),
         };
+        for origin in &section.cors_origins {
+            // Compared as text with what browsers send: anything else would never be equal to it, and nobody would be told.
+            ensure!(
+                is_origin(origin),
+                "server.cors_origins: {origin:?} is not an origin as browsers send it; write https://HOST or http://HOST:PORT, \
+                 lowercase, without a path or a slash at the end"
+            );
+        }
         let usual = Config::default();
         let seconds = |set: Option<u64>, usual: Duration| set.map_or(usual, Duration::from_secs);
         Ok(Config {

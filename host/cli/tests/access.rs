@@ -258,13 +258,51 @@ fn grants_are_checked_when_a_key_is_made_and_keys_expire() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("runs:start"));
     let none = key(&data, &["new"]);
     assert_eq!(none.status.code(), Some(2));
-    let made = key(&data, &["new", "--grant", "admin", "--days", "0", "--json"]);
+    let dead = key(&data, &["new", "--grant", "admin", "--days", "0"]);
+    assert_eq!(dead.status.code(), Some(2), "a key that never works is a mistake");
+    let made = key(&data, &["new", "--grant", "admin", "--days", "1", "--json"]);
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    let listed = String::from_utf8(key(&data, &["list"]).stdout).unwrap();
+    assert!(listed.contains("  live    admin  until 2"), "{listed}");
+    rows(&data, "UPDATE api_keys SET expires_at = 1");
     let server = Served::start(&data);
     let token = bearer(made["key"].as_str().unwrap());
     server
         .send("GET", "/v1/sprites", &[("authorization", &token)], b"")
         .expect(401, "UNAUTHENTICATED");
+}
+
+#[test]
+fn keys_are_listed_and_revoked_where_they_are_and_nothing_is_made_for_looking() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let nowhere = folder.path().join("dataa");
+    new_key(&data, &["admin"]);
+    // The folder may be named behind the verb, as with every other one.
+    let verb = |arguments: &[&str], data: &Path| {
+        let mut command = mizzen();
+        command
+            .args(["key", "api"])
+            .args(arguments)
+            .arg("--data")
+            .arg(data);
+        command.output().unwrap()
+    };
+    let listed = verb(&["list", "--json"], &data);
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    for arguments in [&["list"][..], &["revoke", id]] {
+        let missed = verb(arguments, &nowhere);
+        assert_eq!(missed.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&missed.stderr).into_owned();
+        assert!(said.contains("there is no database at"), "{said}");
+    }
+    assert!(!nowhere.exists(), "looking has made it");
+    let revoked = verb(&["revoke", id, "--json"], &data);
+    let revoked: serde_json::Value = serde_json::from_slice(&revoked.stdout).unwrap();
+    assert_eq!(revoked, serde_json::json!({"id": id, "revoked": true}));
+    let listed = String::from_utf8(verb(&["list"], &data).stdout).unwrap();
+    assert!(listed.contains("revoked admin\n"), "{listed}");
 }
 
 #[test]
@@ -305,6 +343,28 @@ fn origins_are_allowed_only_when_the_operator_names_them() {
         None
     );
     ask("OPTIONS", "https://evil.example").expect(405, "METHOD_NOT_ALLOWED");
+    drop(server);
+    for wrong in [
+        "*",
+        "app.example",
+        "https://app.example/",
+        "https://App.example",
+        "https://",
+    ] {
+        std::fs::write(&config, format!("[server]\ncors_origins = [\"{wrong}\"]\n")).unwrap();
+        let refused = mizzen()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .arg("--config")
+            .arg(&config)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            said.contains("is not an origin as browsers send it"),
+            "{wrong}: {said}"
+        );
+    }
 }
 
 #[test]

@@ -471,8 +471,24 @@ fn a_second_trust_of_a_key_keeps_its_comment_and_enabling_what_is_not_disabled_i
         listed.contains("acme, acme.*") && listed.contains("ours, by hand"),
         "{listed}"
     );
+    // What is revoked stays so, whoever trusts it: the verb must not say otherwise.
+    let listed = place.json(&["trust", "list"]);
+    let id = listed["keys"].as_object().unwrap().keys().next().unwrap().clone();
+    place.yes(&["trust", "revoke", &id, "--reason", "stolen"]);
+    let said = place.no(&["trust", "add", "release", "--namespace", "other"]);
+    assert!(said.contains("has been revoked: stolen"), "{said}");
+    assert!(!place.yes(&["trust", "list"]).contains("other"));
+
     let before = place.config();
     let said = place.no(&["plugins", "enable", "nobody"]);
     assert!(said.contains("nobody is not disabled"), "{said}");
+    let said = place.no(&["plugins", "grants", "nobody", "--remove", "clock"]);
+    assert!(said.contains("clock is not granted to nobody"), "{said}");
     assert_eq!(place.config(), before);
+    // Granting beforehand is allowed, and a misspelt name is noticed.
+    let granted = place.run(&["plugins", "grants", "nobody", "--add", "clock"]);
+    assert!(granted.status.success());
+    let said = String::from_utf8(granted.stderr).unwrap();
+    assert!(said.contains("no plugin nobody is installed"), "{said}");
+    place.yes(&["plugins", "grants", "nobody", "--remove", "clock"]);
 }

@@ -174,6 +174,40 @@ fn with_a_data_folder_a_council_is_taken_over_once_and_its_history_stays() {
         (&first["council_id"], &first["chain_id"])
     );
     assert_eq!(newer["steps"][1]["sprite_id"], first["steps"][1]["sprite_id"]);
+    backed_up_and_restored(&data, first["execution_id"].as_str().unwrap());
+}
+
+/// As `mizzen db backup --help` says: the database and the host's key are the host; one without the other is noticed.
+fn backed_up_and_restored(data: &Path, execution: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let verb = |arguments: &[&str], at: &Path| {
+        let mut command = mizzen_at(folder.path());
+        said(&command.args(arguments).arg("--data").arg(at).output().unwrap())
+    };
+    let (code, out, err) = verb(&["db", "backup", "backup.db"], data);
+    assert_eq!((code, out.as_str()), (Some(0), "backup.db\n"), "{err}");
+    assert!(err.contains("the host's key is not in it"), "{err}");
+    let info = verb(&["db", "info"], data).1;
+    assert!(info.contains("runs              5 rows"), "{info}");
+
+    std::fs::create_dir(place("restored")).unwrap();
+    std::fs::copy(place("backup.db"), place("restored/mizzen.db")).unwrap();
+    let (code, out, _) = verb(&["doctor"], &place("restored"));
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("the host's key in keys/ is gone"), "{out}");
+    let (code, _, err) = verb(&["audit", "export", execution], &place("restored"));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("warning: the host's key is gone"), "{err}");
+    assert!(!place("restored/keys").exists(), "reading has made another key");
+
+    std::fs::create_dir(place("restored/keys")).unwrap();
+    for file in std::fs::read_dir(data.join("keys")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), place("restored/keys").join(file.file_name())).unwrap();
+    }
+    let (code, out, err) = verb(&["doctor"], &place("restored"));
+    assert_eq!(code, Some(0), "{out}{err}");
 }
 
 #[test]
@@ -210,6 +244,16 @@ fn a_file_that_will_not_do_is_refused_with_the_place_and_nothing_is_written() {
     );
     refused(&|council| council["gate_agents"] = json!([]), "gate_agents");
     refused(&|council| *council = json!([]), "a council file holds one object");
+    let file = inline(folder.path(), |_| {});
+    let twice = std::fs::read_to_string(&file)
+        .unwrap()
+        .replacen('{', "{\"domain\":\"other\",", 1);
+    std::fs::write(&file, twice).unwrap();
+    let mut command = mizzen_at(workshop());
+    command.args(["chain", "run", "--data"]).arg(&data).arg(&file);
+    let (code, _, err) = said(&command.output().unwrap());
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("the key \"domain\" stands twice"), "{err}");
     // The folder exists by now; what was refused left no sprite in it.
     let mut command = mizzen_at(workshop());
     command

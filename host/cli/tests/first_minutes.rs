@@ -34,6 +34,56 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
     said
 }
 
+/// Every verb below this one, by `--help`.
+fn verbs(folder: &Path, above: &[String], found: &mut Vec<(Vec<String>, String)>) {
+    let output = mizzen(folder).args(above).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let Some((_, listed)) = help.split_once("\nCommands:\n") else {
+        found.push((above.to_vec(), help));
+        return;
+    };
+    let names = listed.lines().take_while(|line| !line.is_empty());
+    // What goes on in the next line is indented further.
+    for line in names.filter(|line| !line.starts_with("   ")) {
+        let name = line.split_whitespace().next().unwrap();
+        if name != "help" {
+            verbs(folder, &[above, &[name.to_owned()]].concat(), found);
+        }
+    }
+}
+
+#[test]
+fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut found = Vec::new();
+    verbs(folder.path(), &[], &mut found);
+    assert!(found.len() > 50, "only {} verbs were found", found.len());
+    // What these print is a document, a picture or a log already, or is for people alone.
+    let other = [
+        "audit export",
+        "demo",
+        "ir dump",
+        "ir graph",
+        "ir new",
+        "ir schema",
+        "plugin dev",
+        "serve",
+    ];
+    for (verb, help) in found {
+        let verb = verb.join(" ");
+        let shown = if verb == "demo" {
+            "-- demo"
+        } else {
+            &format!("mizzen {verb}")
+        };
+        assert!(help.contains("Example") && help.contains(shown), "{verb}: {help}");
+        let scripts = help.contains("--json");
+        assert_eq!(scripts, !other.contains(&verb.as_str()), "{verb}: {help}");
+        let wide = help.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{verb}");
+    }
+}
+
 #[test]
 fn a_missing_configuration_is_shown() {
     let folder = tempfile::tempdir().unwrap();

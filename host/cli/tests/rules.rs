@@ -70,6 +70,25 @@ fn rules_run_over_a_state_and_over_facts() {
 }
 
 #[test]
+fn a_rule_file_cannot_steer_the_terminal_and_silence_is_explained() {
+    let hostile = "(defrule a (x \"\u{1b}]0;owned\u{7}\") => ";
+    check(
+        "check",
+        hostile,
+        "",
+        &[],
+        1,
+        "",
+        "| (defrule a (x \"\u{fffd}]0;owned\u{fffd}\") =>",
+    );
+    let said = "(defrule a => (assert (said \"\u{1b}[31m\")))";
+    for arguments in [&[][..], &["--trace"]] {
+        check("run", said, "[]", arguments, 0, "(said \"\u{fffd}[31m\")", "");
+    }
+    check("run", SEED, "[]", &[], 0, "", "no rule fired; --trace says");
+}
+
+#[test]
 fn what_cannot_run_exits_one_and_says_why() {
     check(
         "run",

@@ -166,4 +166,11 @@ fn what_cannot_be_read_is_said_with_its_place() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("-:1:10"), "{errors}");
     assert_eq!(mizzen(&["sprite", "validate"], "").status.code(), Some(2));
+    // As the server reads it: two readers could take different ones for the value.
+    let mut sprite = vectors()[0]["sprite"].to_string();
+    sprite.replace_range(..1, "{\"name\": \"OTHER-1\", ");
+    let output = mizzen(&["sprite", "validate", "-"], &sprite);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("the key \"name\" stands twice"), "{errors}");
 }

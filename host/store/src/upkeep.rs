@@ -153,6 +153,9 @@ fn info(connection: &Connection, path: PathBuf) -> rusqlite::Result<Info> {
     for table in [
         "sprites",
         "councils",
+        "runs",
+        "run_events",
+        "outbox",
         "api_keys",
         "idempotency_keys",
         "audit",

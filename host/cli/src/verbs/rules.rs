@@ -5,6 +5,7 @@ mod run;
 
 pub(super) use run::fired;
 
+use crate::output::harmless;
 use anyhow::Context as _;
 use mizzen_rules::{Program, RuleError};
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ const SHOWN: usize = 160;
 
 /// Shows the error with the line it is about, and the part of it.
 pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
-    eprintln!("error: {}", error.message);
+    eprintln!("error: {}", harmless(&error.message));
     eprintln!(
         "  --> {}:{}:{}",
         path.display(),
@@ -90,11 +91,14 @@ pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
         .chars()
         .take(SHOWN)
         .collect();
+    // A rule file may be somebody else's. One character stands for one, and tabs stay, so the mark below fits.
+    let parts: Vec<String> = shown.split('\t').map(|part| harmless(&part)).collect();
+    let shown = parts.join("\t");
     eprintln!("   | {shown}");
     if let Some(mark) = mark(error, &shown) {
         eprintln!("   | {mark}");
     }
-    eprintln!("  hint: {}", error.hint);
+    eprintln!("  hint: {}", harmless(&error.hint));
     // The host's templates are not there when the file is read alone.
     let beside = path.with_file_name(mizzen_builder::pack::PACK_TOML);
     if error.message.contains("no deftemplate") && beside.is_file() {

@@ -1,6 +1,6 @@
 //! `mizzen serve`.
 
-use crate::data::{Data, host_key};
+use crate::data::{Data, signing_key};
 use crate::home::Home;
 use crate::logs;
 use crate::plugin_host::PluginHost;
@@ -108,7 +108,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     }
     plugins.start(&host, &store).await?;
     tokio::spawn(watch(plugins, Arc::clone(&host)));
-    host.sign_with(HostKey::new(host_key(data.folder())?));
+    host.sign_with(HostKey::new(signing_key(data.folder(), &store).await?));
     // Before runs go on: a server that cannot listen ends at once, and must not leave calls that it began in doubt.
     let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
     // Before anybody is answered: every open run is driven again.

@@ -1,6 +1,6 @@
 //! `mizzen audit export`.
 
-use crate::data::{Data, host_key};
+use crate::data::{Data, host_public_key};
 use anyhow::{Context, Result};
 use mizzen_model::id::ExecutionId;
 use mizzen_ops::Host;
@@ -32,7 +32,15 @@ impl Export {
         let document = self
             .data
             .with_existing_store(|store| async move { Ok(Host::new(store).export_audit(id).await?) })?;
-        eprintln!("host key: {}", host_key(self.data.folder())?.public());
+        // Never made here: a new key would verify nothing that was signed before.
+        match host_public_key(self.data.folder())? {
+            Some(key) => eprintln!("host key: {key}"),
+            None => eprintln!(
+                "warning: the host's key is gone from {}: restore it from a backup; what it signed is verified with its public \
+                 half, if somebody has that",
+                self.data.folder().join("keys").display()
+            ),
+        }
         match &self.output {
             None => println!("{document}"),
             Some(path) => {

@@ -16,9 +16,11 @@ Example:
   echo '{\"output\": {\"confidence\": 0.9}}' > ctx.json
   mizzen condition eval 'output.confidence >= 0.85' --with ctx.json
 
-The context has one key per variable: input, steps, output, error, chain, council. A rule (--rule) can use input,
-chain and council, and may be YAML that combines expressions with all, any and not.
-Prints true or false and exits 0; exits 1 when the condition does not compile or has no answer: a gate would veto.";
+The context has one key per variable: input, steps, output, error, chain, council. A rule (--rule)
+can use input, chain and council, and may be YAML that combines expressions with all, any and not.
+
+Prints true or false and exits 0; exits 1 when the condition does not compile or has no answer: a
+gate would veto.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]

@@ -18,7 +18,7 @@ pub(super) struct Hash {
     /// A document in JSON or YAML; `-` is standard input
     #[arg(value_name = "FILE")]
     file: String,
-    /// Print `{\"id\", \"hash\"}` as JSON
+    /// Print {"id", "hash"} as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

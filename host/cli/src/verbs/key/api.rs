@@ -5,14 +5,24 @@ mod new;
 mod revoke;
 
 use crate::data::Data;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The keys of HTTP callers: what they may do, shown once, stored hashed
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Api {
-    #[command(flatten)]
-    data: Data,
+    /// The folder with everything the host keeps
+    // Global, so that it may stand after the verb too, as everywhere else.
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "MIZZEN_DATA",
+        hide_env = true,
+        default_value = ".mizzen",
+        global = true
+    )]
+    data: PathBuf,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -26,10 +36,11 @@ enum Verb {
 
 impl Api {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let data = Data::at(self.data);
         match self.verb {
-            Verb::New(verb) => verb.run(&self.data),
-            Verb::List(verb) => verb.run(&self.data),
-            Verb::Revoke(verb) => verb.run(&self.data),
+            Verb::New(verb) => verb.run(&data),
+            Verb::List(verb) => verb.run(&data),
+            Verb::Revoke(verb) => verb.run(&data),
         }
     }
 }

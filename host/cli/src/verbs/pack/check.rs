@@ -37,7 +37,7 @@ impl Check {
             if self.json {
                 output::json(&json!({"ok": false, "error": {"code": error.code(), "message": message}}))?;
             } else {
-                eprintln!("error: {message}");
+                eprintln!("error: {}", output::harmless(&message));
             }
             return Ok(ExitCode::from(output::EXIT_REFUSED));
         }
@@ -57,7 +57,9 @@ impl Check {
             if self.json {
                 output::json(&json!({"ok": false, "error": {"message": doubts.join("\n")}}))?;
             } else {
-                doubts.iter().for_each(|doubt| eprintln!("error: {doubt}"));
+                doubts
+                    .iter()
+                    .for_each(|doubt| eprintln!("error: {}", output::harmless(doubt)));
             }
             return Ok(ExitCode::from(output::EXIT_REFUSED));
         }

@@ -38,7 +38,7 @@ impl Explain {
         let rules = project.ruleset()?;
         let facts = super::facts::read(&self.facts)?;
         for doubt in super::facts::doubts(&facts, rules.own_templates())? {
-            eprintln!("note: {doubt}");
+            eprintln!("note: {}", output::harmless(&doubt));
         }
         let mut session = rules.session()?;
         let explained = rules
@@ -48,10 +48,10 @@ impl Explain {
             Ok(explained) => explained,
             Err(failure) => {
                 if self.json {
-                    let error = json!({"name": failure.code(), "message": failure.to_string()});
+                    let error = json!({"code": failure.code(), "message": failure.to_string()});
                     output::json(&json!({"ok": false, "error": error}))?;
                 } else {
-                    eprintln!("error: {failure}");
+                    eprintln!("error: {}", output::harmless(&failure));
                 }
                 return Ok(ExitCode::from(output::EXIT_REFUSED));
             }
@@ -62,15 +62,22 @@ impl Explain {
             return Ok(ExitCode::SUCCESS);
         }
         for firing in &report.firings {
-            println!("fired {firing}");
+            println!("fired {}", output::harmless(firing));
         }
         for why in &why {
-            println!("did not fire: {}: {}", why.rule, why.reasons.join("; or "));
+            println!(
+                "did not fire: {}: {}",
+                why.rule,
+                output::harmless(&why.reasons.join("; or "))
+            );
         }
         for decision in &verdict.decisions {
             println!(
                 "decides {} ({}) by {}: {}",
-                decision.action, decision.severity, decision.rule, decision.reason
+                decision.action,
+                decision.severity,
+                decision.rule,
+                output::harmless(&decision.reason)
             );
         }
         println!("{} match operations", report.operations);

@@ -46,7 +46,7 @@ impl Run {
         let loaded = bench.loaded();
         let pack = loaded.packs().next().context("the package has no pack")?;
         for doubt in super::facts::doubts(&facts, pack.descriptor().writes())? {
-            eprintln!("note: {doubt}");
+            eprintln!("note: {}", output::harmless(&doubt));
         }
         match bench.evaluate(&pack, &Value::Array(facts).to_string(), self.budget) {
             Ok(verdict) => {

@@ -67,11 +67,15 @@ impl Test {
                 }
                 if !self.json {
                     match &one.problem {
-                        None => println!("test {} ... ok ({:.2} ms)", one.name, one.millis),
+                        None => println!(
+                            "test {} ... ok ({:.2} ms)",
+                            output::harmless(&one.name),
+                            one.millis
+                        ),
                         Some(problem) => {
                             println!(
                                 "test {} ... FAILED\n  {}",
-                                one.name,
+                                output::harmless(&one.name),
                                 output::harmless(problem).replace('\n', "\n  ")
                             );
                         }

@@ -133,12 +133,16 @@ pub(super) fn print(built: &BuiltPlugin) {
         .imports
         .iter()
         .partition(|import| import.starts_with("wasi:"));
-    println!(
-        "  imports      {} of WASI, answered by closed implementations",
-        wasi.len()
-    );
-    for import in contract {
-        println!("               {import}");
+    let closed =
+        (!wasi.is_empty()).then(|| format!("{} of WASI, answered by closed implementations", wasi.len()));
+    let imports: Vec<&str> = closed
+        .as_deref()
+        .into_iter()
+        .chain(contract.into_iter().map(String::as_str))
+        .collect();
+    for (index, import) in imports.iter().enumerate() {
+        let label = if index == 0 { "imports" } else { "" };
+        println!("  {label:<11}  {import}");
     }
     if built.manifest.permissions().is_empty() {
         println!("  permissions  none");

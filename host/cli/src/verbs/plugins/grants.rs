@@ -47,7 +47,14 @@ impl Grants {
         };
         let (add, remove) = (parse(&self.add)?, parse(&self.remove)?);
         if let Some(name) = wanted.as_ref().filter(|_| !add.is_empty() || !remove.is_empty()) {
-            self.config.load()?;
+            let before = self.config.load()?;
+            let granted = before.grants.plugin.get(name);
+            for permission in &remove {
+                ensure!(
+                    granted.is_some_and(|granted| granted.iter().any(|known| known == permission)),
+                    "{permission} is not granted to {name}; `mizzen plugins grants {name}` shows what is"
+                );
+            }
             let lock = EditLock::of(&self.config.config)?;
             edit_config(&self.config, &lock, |text| {
                 let text = add_grants(text, name, &add)?;
@@ -87,6 +94,11 @@ impl Grants {
         if self.json {
             output::json(&json!({ "ok": true, "grants": config.grants, "plugins": rows }))?;
             return Ok(ExitCode::SUCCESS);
+        }
+        if rows.is_empty()
+            && let Some(name) = &wanted
+        {
+            eprintln!("note: no plugin {name} is installed; the grants wait for one of that name");
         }
         for (name, granted) in &config.grants.plugin {
             if wanted.as_ref().is_none_or(|wanted| wanted == name) {

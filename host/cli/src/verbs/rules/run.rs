@@ -13,9 +13,12 @@ Example:
   echo '{\"severity\": 5}' > facts.json
   mizzen rules run rules.clp --facts facts.json --trace
 
-The facts are an array, each \"(severity 5)\", {\"name\": \"severity\", \"fields\": [5]} or {\"template\": \"step\",
-\"slots\": {…}}; or an object, a state, whose fields become the facts (field value).
-Exits 0 when the rules ran, 1 when the file or the facts are refused, a budget is spent or a test has no value.";
+The facts are an array, each \"(severity 5)\", {\"name\": \"severity\", \"fields\": [5]} or
+{\"template\": \"step\", \"slots\": {…}}; or an object, a state, whose fields become the facts (field
+value).
+
+Exits 0 when the rules ran, 1 when the file or the facts are refused, a budget is spent or a test
+has no value.";
 
 /// Firings that are shown of a run that ends in an error: the last ones say what goes round.
 const LAST: usize = 20;
@@ -91,9 +94,9 @@ impl Run {
                         if let Some(more) = firings.len().checked_sub(LAST).filter(|more| *more > 0) {
                             println!("… {more} more");
                         }
-                        shown.for_each(|firing| println!("fired {firing}"));
+                        shown.for_each(|firing| println!("fired {}", output::harmless(firing)));
                     }
-                    eprintln!("error: {error}");
+                    eprintln!("error: {}", output::harmless(&error));
                 }
                 Ok(ExitCode::from(output::EXIT_REFUSED))
             }
@@ -145,19 +148,26 @@ impl Run {
         } else {
             if self.trace {
                 for firing in &report.firings {
-                    println!("fired {firing}");
+                    println!("fired {}", output::harmless(firing));
                 }
                 for why in why {
-                    println!("did not fire: {}: {}", why.rule, why.reasons.join("; or "));
+                    println!(
+                        "did not fire: {}: {}",
+                        why.rule,
+                        output::harmless(&why.reasons.join("; or "))
+                    );
                 }
                 println!("{} match operations", report.operations);
             } else {
                 for (_, fact) in report.firings.iter().flat_map(|firing| &firing.asserted) {
-                    println!("{fact}");
+                    println!("{}", output::harmless(fact));
+                }
+                if report.firings.is_empty() && report.errors.is_empty() {
+                    eprintln!("no rule fired; --trace says what stood in the way");
                 }
             }
             for error in &report.errors {
-                eprintln!("error: {error}");
+                eprintln!("error: {}", output::harmless(&error));
             }
         }
         Ok(if report.errors.is_empty() {

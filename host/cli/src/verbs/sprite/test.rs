@@ -189,13 +189,14 @@ fn call(
 }
 
 fn print(outcome: &TestOutcome) {
+    let name = output::harmless(&outcome.name);
     match &outcome.verdict {
-        Verdict::Passed => println!("test {} ... ok ({} ms)", outcome.name, outcome.duration_ms),
+        Verdict::Passed => println!("test {name} ... ok ({} ms)", outcome.duration_ms),
         Verdict::Failed(reason) => {
-            println!("test {} ... FAILED\n  {}", outcome.name, output::harmless(reason))
+            println!("test {name} ... FAILED\n  {}", output::harmless(reason))
         }
         Verdict::Differs(differences) => {
-            println!("test {} ... FAILED", outcome.name);
+            println!("test {name} ... FAILED");
             for difference in differences {
                 let found = difference
                     .found

@@ -3,7 +3,7 @@
 use super::{TrustFile, edit, find_key};
 use crate::home::Home;
 use crate::output;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use mizzen_catalog::trust::{NewKey, TrustStore, add_key, set_threshold};
 use mizzen_model::namespace::NamespacePattern;
 use serde_json::json;
@@ -51,8 +51,17 @@ impl Add {
         let patterns = patterns?;
         let path = self.file.path()?;
         edit(&path, |text| {
+            let store = TrustStore::parse(text).ok();
+            // What is revoked is refused whoever trusts it: saying that it may sign would be untrue.
+            if let Some(revoked) = store.as_ref().and_then(|store| store.revoked_keys.get(&key.id)) {
+                bail!(
+                    "{} has been revoked: {}; trust another key, or take it out of [[revoked_keys]] by hand first",
+                    key.id,
+                    revoked.reason
+                );
+            }
             // A key that is there keeps its comment, unless another one is given.
-            let known = TrustStore::parse(text).is_ok_and(|store| store.keys.contains_key(&key.id));
+            let known = store.is_some_and(|store| store.keys.contains_key(&key.id));
             let own = if known { "" } else { &key.comment };
             let comment = self.comment.as_deref().unwrap_or(own);
             let mut text = add_key(

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  mizzen key api list")]
+  mizzen key api list
+  mizzen key api list --data .mizzen --json")]
 pub(crate) struct List {
     /// Print them as JSON
     #[arg(long)]
@@ -19,7 +20,7 @@ pub(crate) struct List {
 
 impl List {
     pub(super) fn run(self, data: &Data) -> Result<ExitCode> {
-        let (keys, now) = data.with_store(|store| async move {
+        let (keys, now) = data.with_existing_store(|store| async move {
             let host = Host::new(store);
             Ok((host.list_api_keys().await?, host.now_ms()))
         })?;
@@ -48,7 +49,14 @@ impl List {
                 (None, true) => "live",
                 (None, false) => "expired",
             };
-            println!("{}  {state:<8}{}  {}", key.id, key.grants.join(" "), key.name);
+            let until = time(key.expires_at).map_or_else(String::new, |at| format!("  until {at}"));
+            let name = if key.name.is_empty() { "" } else { "  " };
+            println!(
+                "{}  {state:<8}{}{until}{name}{}",
+                key.id,
+                key.grants.join(" "),
+                key.name
+            );
         }
         if keys.is_empty() {
             println!("no keys: whoever reaches the server on this machine may do everything");

@@ -24,7 +24,8 @@ pub(crate) struct New {
     #[arg(long, default_value = "")]
     name: String,
     /// After how many days it stops working [default: never]
-    #[arg(long)]
+    // A key that no day is given to would never work; what lives longer than a century needs no end.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: Option<u32>,
     /// Print it as JSON
     #[arg(long)]

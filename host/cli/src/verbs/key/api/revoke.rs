@@ -14,6 +14,9 @@ Example:
 pub(crate) struct Revoke {
     /// The key's id, as `mizzen key api list` shows it
     id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Revoke {
@@ -26,7 +29,11 @@ impl Revoke {
                 .await?)
         })?;
         if revoked {
-            println!("revoked {}", self.id);
+            if self.json {
+                output::json(&serde_json::json!({"id": self.id, "revoked": true}))?;
+            } else {
+                println!("revoked {}", self.id);
+            }
             return Ok(ExitCode::SUCCESS);
         }
         eprintln!(
