@@ -6,6 +6,9 @@
 //!
 //! An engine that was never configured describes a pack without an id, which no host loads.
 
+#[cfg(target_family = "wasm")]
+mod arena;
+
 use mizzen_rules::pack::{Decision, Failure, Ruleset, Source, Verdict};
 use mizzen_rules::{RuleError, Session};
 use mizzen_sdk::ToolError;
@@ -49,6 +52,10 @@ struct Ready {
     session: Session<'static>,
     answered: bool,
 }
+
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ARENA: arena::Arena = arena::Arena::new();
 
 thread_local! {
     static READY: RefCell<Option<Ready>> = const { RefCell::new(None) };
@@ -98,6 +105,9 @@ fn configure(text: &str) -> Result<Ready, ToolError> {
     fill_holes();
     let session = new_session(rules)?;
     fill_holes();
+    #[cfg(target_family = "wasm")]
+    ARENA.open();
+    let session = session.with_room();
     Ok(Ready {
         descriptor,
         rules,

@@ -4,15 +4,15 @@ use crate::budget::Exhausted;
 use crate::fact::{Fact, FactId, Facts};
 use crate::network::{Branch, Partial, Plan, Search};
 use crate::rule::Rule;
+use crate::shared::Lasting;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Firing {
     /// Its name.
-    pub rule: Arc<str>,
+    pub rule: Lasting<str>,
     /// The facts that it matched, in the order of its patterns.
     pub facts: Vec<(FactId, Fact)>,
     /// The facts that it made.

@@ -1,6 +1,7 @@
 //! Facts, and the store that knows each of them once.
 
 use crate::budget::{Exhausted, Meter};
+use crate::shared::{Lasting, Text};
 use crate::template::{Slot, Template};
 use crate::value::Value;
 use std::collections::HashMap;
@@ -81,8 +82,8 @@ impl fmt::Display for FactId {
 /// A fact: `(name field …)`, or `(name (slot value) …)` with a template. An ordered fact has one nameless multislot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    name: Arc<str>,
-    template: Option<Arc<Template>>,
+    name: Text,
+    template: Option<Lasting<Template>>,
     slots: Arc<[Value]>,
 }
 
@@ -98,7 +99,7 @@ impl Fact {
     }
 
     /// A fact of a template; slots that are not given take their defaults.
-    pub fn of_template(template: &Arc<Template>, given: &[(&str, Value)]) -> Result<Self, String> {
+    pub fn of_template(template: &Lasting<Template>, given: &[(&str, Value)]) -> Result<Self, String> {
         let name = template.name();
         for (at, (slot, _)) in given.iter().enumerate() {
             if template.slot(slot).is_none() {
@@ -122,7 +123,10 @@ impl Fact {
     }
 
     /// A fact of a template with some slots said by their places, the others as their defaults are.
-    pub(crate) fn of_places(template: &Arc<Template>, given: Vec<(usize, Value)>) -> Result<Self, String> {
+    pub(crate) fn of_places(
+        template: &Lasting<Template>,
+        given: Vec<(usize, Value)>,
+    ) -> Result<Self, String> {
         let mut said = vec![None; template.slots().len()];
         for (place, value) in given {
             if let Some((slot, place)) = template.slots().get(place).zip(said.get_mut(place)) {
@@ -147,29 +151,33 @@ impl Fact {
     }
 
     /// The same with a place for every slot: what is said fits. Nothing where a default is needed that is missing or does not fit.
-    pub(crate) fn of_said(template: &Arc<Template>, mut said: Vec<Option<Value>>) -> Option<Self> {
+    pub(crate) fn of_said(template: &Lasting<Template>, mut said: Vec<Option<Value>>) -> Option<Self> {
         for (place, slot) in said.iter_mut().zip(template.slots()) {
             if place.is_none() {
-                *place = Some(slot.fitting_default()?.clone());
+                *place = Some(match slot.fitting_default()? {
+                    // A new one costs less than the count of the one that all share: see `shared.rs`.
+                    Value::Multifield(values) if values.is_empty() => Value::Multifield(Arc::from([])),
+                    value => value.clone(),
+                });
             }
         }
         // All of them are there: the length is known, and so they are copied once.
         let slots = said.into_iter().map(|value| value.unwrap_or(Value::Integer(0)));
         Some(Self {
-            name: template.shared_name(),
-            template: Some(Arc::clone(template)),
+            name: Text::Lasting(template.shared_name()),
+            template: Some(template.clone()),
             slots: slots.collect(),
         })
     }
 
-    pub(crate) fn from_slots(template: &Arc<Template>, slots: Vec<Value>) -> Result<Self, String> {
+    pub(crate) fn from_slots(template: &Lasting<Template>, slots: Vec<Value>) -> Result<Self, String> {
         for (slot, value) in template.slots().iter().zip(&slots) {
             slot.check(value)
                 .map_err(|message| unfit(template, slot, &message))?;
         }
         Ok(Self {
-            name: template.shared_name(),
-            template: Some(Arc::clone(template)),
+            name: Text::Lasting(template.shared_name()),
+            template: Some(template.clone()),
             slots: slots.into(),
         })
     }
@@ -198,7 +206,7 @@ impl Fact {
 
     /// Its template, if it has one.
     #[must_use]
-    pub fn template(&self) -> Option<&Arc<Template>> {
+    pub fn template(&self) -> Option<&Lasting<Template>> {
         self.template.as_ref()
     }
 

@@ -8,10 +8,10 @@ mod tests;
 pub(crate) use pattern::Pattern;
 
 use crate::budget::{Exhausted, Meter};
+use crate::shared::Text;
 use crate::value::{Value, float_text};
 use number::{Number, compared, finite, fold, number, overflow, remainder};
 use pattern::luhn;
-use std::sync::Arc;
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +226,7 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
         (Function::Upper | Function::Lower, [value]) => {
             let text = lexeme(function, value)?;
             meter.spend_bytes(text.len())?;
-            let changed: Arc<str> = match function {
+            let changed: Text = match function {
                 Function::Upper => text.to_ascii_uppercase().into(),
                 _ => text.to_ascii_lowercase().into(),
             };

@@ -223,6 +223,7 @@ impl Memory {
         if self.live.is_empty() {
             self.live = Ids::with_room(count);
         }
+        moved(&mut self.indexes);
         for index in &mut self.indexes {
             index.buckets.reserve(count);
         }
@@ -321,6 +322,13 @@ impl Memory {
     pub(crate) fn len(&self) -> usize {
         self.live.len()
     }
+}
+
+/// Moves what changes to where the rest of it is.
+pub(crate) fn moved<T>(list: &mut Vec<T>) {
+    let mut anew = Vec::with_capacity(list.len());
+    anew.append(list);
+    *list = anew;
 }
 
 #[cfg(test)]

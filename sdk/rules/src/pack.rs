@@ -9,10 +9,10 @@ mod verdict;
 pub use verdict::{Decision, Verdict};
 
 use crate::json::{FactsError, read_facts};
+use crate::shared::Lasting;
 use crate::{
     Budget, Explanation, Fact, FactId, Firing, Program, Report, RuleError, RunError, Session, Template,
 };
-use std::sync::Arc;
 
 /// The template of what rules conclude.
 const DECISION: &str = include_str!("pack/decision.clp");
@@ -100,12 +100,9 @@ impl Ruleset {
     pub fn parse(source: Source<'_>) -> Result<Self, RuleError> {
         let host = Program::parse(source.vocabulary)?;
         let decision = Program::parse(DECISION)?;
-        let templates: Vec<Arc<Template>> = host
-            .templates()
-            .chain(decision.templates())
-            .map(Arc::clone)
-            .collect();
-        let program = Program::parse_with(source.rules, templates.iter().map(Arc::clone))?;
+        let templates: Vec<Lasting<Template>> =
+            host.templates().chain(decision.templates()).cloned().collect();
+        let program = Program::parse_with(source.rules, templates.iter().cloned())?;
         let mut own = Vec::new();
         for template in program.templates() {
             let name = template.name();
@@ -170,7 +167,7 @@ impl Ruleset {
     /// # Errors
     /// When the file's own `deffacts` do not fit.
     pub fn session(&self) -> Result<Session<'_>, RunError> {
-        Ok(Session::new(&self.program, Budget::default())?.with_room())
+        Session::new(&self.program, Budget::default())
     }
 
     /// Reads facts from outside, the text of a JSON array: those that no pattern looks at are left out, and so are those of

@@ -8,6 +8,7 @@ use crate::fact::Fact;
 use crate::function::Failure;
 use crate::program::Templates;
 use crate::reader::{Form, FormKind};
+use crate::shared::Lasting;
 use crate::template::Template;
 use crate::value::Value;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) name: Arc<str>,
-    pub(crate) template: Option<Arc<Template>>,
+    pub(crate) template: Option<Lasting<Template>>,
     slots: Vec<SlotPattern>,
     /// The variables whose values a match has, in the order of [`Record`] values.
     pub(crate) locals: Vec<Variable>,

@@ -5,13 +5,14 @@ use crate::error::RuleError;
 use crate::expression::Scope;
 use crate::reader::{Form, FormKind, TextLimits, read};
 use crate::rule::{self, NewFact, Rule};
+use crate::shared::Lasting;
 use crate::template::{self, Template};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Templates by name.
-pub(crate) type Templates = BTreeMap<Arc<str>, Arc<Template>>;
+pub(crate) type Templates = BTreeMap<Arc<str>, Lasting<Template>>;
 
 /// Most constructs in a file.
 const CONSTRUCTS: usize = 1000;
@@ -31,7 +32,10 @@ impl Program {
     }
 
     /// Reads a rule file in which the host's templates exist already; a file that defines one of them anew is refused.
-    pub fn parse_with(text: &str, host: impl IntoIterator<Item = Arc<Template>>) -> Result<Self, RuleError> {
+    pub fn parse_with(
+        text: &str,
+        host: impl IntoIterator<Item = Lasting<Template>>,
+    ) -> Result<Self, RuleError> {
         let forms = read(text, TextLimits::FILE)?;
         let mut program = Self::default();
         program.templates.extend(
@@ -63,7 +67,7 @@ impl Program {
                             .hint("give this one another name, or use the one that is there"),
                     );
                 }
-                self.templates.insert(name.into(), Arc::new(template));
+                self.templates.insert(name.into(), Lasting::new(template));
             }
             Some("deffacts") => {
                 let items = form.list().unwrap_or_default();
@@ -116,13 +120,13 @@ impl Program {
     }
 
     /// Its templates.
-    pub fn templates(&self) -> impl Iterator<Item = &Arc<Template>> {
+    pub fn templates(&self) -> impl Iterator<Item = &Lasting<Template>> {
         self.templates.values()
     }
 
     /// The template of this name.
     #[must_use]
-    pub fn template(&self, name: &str) -> Option<&Arc<Template>> {
+    pub fn template(&self, name: &str) -> Option<&Lasting<Template>> {
         self.templates.get(name)
     }
 

@@ -1,6 +1,7 @@
 //! Text to nested lists, with an explicit stack: depth is a limit, not a recursion.
 
 use crate::error::{Position, RuleError};
+use crate::shared::Text;
 use crate::value::Value;
 
 /// A piece of text: from, to.
@@ -247,7 +248,7 @@ impl<'a> Reader<'a> {
         }
         self.take(length);
         Ok(Form {
-            kind: FormKind::Atom(Value::string(&text)),
+            kind: FormKind::Atom(Value::String(Text::lasting(&text))),
             span: (start, self.position),
         })
     }
@@ -274,7 +275,7 @@ pub(crate) fn atom_value(word: &str) -> Value {
             return value;
         }
     }
-    Value::symbol(word)
+    Value::Symbol(Text::lasting(word))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::expression::{self, Expression, Scope, Variable};
 use crate::pattern::{self, Naming, Pattern, text_of};
 use crate::program::Templates;
 use crate::reader::{Form, FormKind, Span};
+use crate::shared::Lasting;
 use crate::template::Template;
 use crate::value::Value;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ const DIVIDE: &str = "let one rule assert what another one asks";
 /// A rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Lasting<str>,
     pub(crate) salience: i32,
     /// One per alternative of its `or`s.
     pub(crate) branches: Vec<Branch>,
@@ -65,7 +66,7 @@ pub(crate) enum Action {
     Retract(Variable),
     Modify {
         fact: Variable,
-        template: Arc<Template>,
+        template: Lasting<Template>,
         changes: Vec<(usize, Vec<Expression>)>,
     },
     Bind(Variable, Expression),
@@ -75,8 +76,8 @@ pub(crate) enum Action {
 /// A fact that an action makes.
 #[derive(Debug, Clone)]
 pub(crate) struct NewFact {
-    pub(crate) name: Arc<str>,
-    pub(crate) template: Option<Arc<Template>>,
+    pub(crate) name: Lasting<str>,
+    pub(crate) template: Option<Lasting<Template>>,
     /// Per slot; an ordered fact has one.
     pub(crate) slots: Vec<(usize, Vec<Expression>)>,
 }
@@ -431,7 +432,7 @@ impl Builder<'_> {
         &mut self,
         form: &Form,
         scope: &mut Scope,
-        addresses: &[(Variable, Option<Arc<Template>>)],
+        addresses: &[(Variable, Option<Lasting<Template>>)],
         actions: &mut Vec<Action>,
     ) -> Result<(), RuleError> {
         let items = form.list().unwrap_or_default();
@@ -471,7 +472,7 @@ impl Builder<'_> {
                 let changes = new_fact::slots(arguments.get(1..).unwrap_or_default(), template, scope)?;
                 actions.push(Action::Modify {
                     fact: *fact,
-                    template: Arc::clone(template),
+                    template: template.clone(),
                     changes,
                 });
             }

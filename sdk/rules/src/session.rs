@@ -8,13 +8,12 @@ use crate::error::RunError;
 use crate::explain::{self, Explanation, Firing, Report};
 use crate::fact::{Fact, FactId, Facts};
 use crate::function::Failure;
-use crate::memory::{Record, RecordId};
+use crate::memory::{Record, RecordId, moved};
 use crate::network::{MemoryId, Network, Partial, Search, Use};
 use crate::pattern::Values;
 use crate::program::Program;
 use crate::value::Value;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// Facts that a session has room for from the beginning: what a moment of a run tells a pack, and some more.
 const ROOM: usize = 32;
@@ -77,10 +76,14 @@ impl<'p> Session<'p> {
         self.meter.refill(operations);
     }
 
-    /// Finds room for a few dozen facts now. For a session that is made long before it is used: see `pack::Ruleset::session`.
+    /// Finds room for a few dozen facts now, and everything that changes with a fact a place together. For a session that is made
+    /// long before it is used: what is not touched need not be put back.
     #[must_use]
     pub fn with_room(mut self) -> Self {
         self.facts.make_room(ROOM);
+        self.scratch.bindings = vec![None; self.network.variables];
+        self.scratch.partial = Partial::new(self.network.variables, self.network.patterns);
+        moved(&mut self.network.memories);
         for memory in &mut self.network.memories {
             memory.make_room(ROOM / 8);
         }
@@ -100,7 +103,7 @@ impl<'p> Session<'p> {
     pub fn assert(&mut self, fact: Fact) -> Result<Option<FactId>, RunError> {
         match (self.program.template(fact.name()), fact.template()) {
             // Nearly always the same one. Comparing two of them slot by slot costs more than most facts do.
-            (Some(known), Some(given)) if Arc::ptr_eq(known, given) || known == given => {}
+            (Some(known), Some(given)) if known.is_same(given) || known == given => {}
             (None, None) => {}
             (None, Some(_)) => {
                 return Err(RunError::Fact(format!(

@@ -2,6 +2,7 @@
 
 use crate::error::RuleError;
 use crate::reader::{Form, FormKind};
+use crate::shared::{Lasting, Text};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -160,7 +161,7 @@ impl Slot {
 /// A template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
-    name: Arc<str>,
+    name: Lasting<str>,
     slots: Vec<Slot>,
 }
 
@@ -171,8 +172,8 @@ impl Template {
         &self.name
     }
 
-    pub(crate) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.name)
+    pub(crate) fn shared_name(&self) -> Lasting<str> {
+        self.name.clone()
     }
 
     /// Its slots, in order.
@@ -244,7 +245,7 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         types: Vec::new(),
         allowed: Vec::new(),
         range: None,
-        default: Default::Value(Value::symbol("nil")),
+        default: Default::Value(Value::Symbol(Text::lasting("nil"))),
         default_fits: false,
     };
     let mut default: Option<&Form> = None;
@@ -332,8 +333,8 @@ fn derived(slot: &Slot) -> Value {
         return first.clone();
     }
     match slot.types.first() {
-        None | Some(SlotType::Symbol) => Value::symbol("nil"),
-        Some(SlotType::String) => Value::string(""),
+        None | Some(SlotType::Symbol) => Value::Symbol(Text::lasting("nil")),
+        Some(SlotType::String) => Value::String(Text::lasting("")),
         Some(SlotType::Integer) => Value::Integer(0),
         Some(SlotType::Float) => Value::Float(0.0),
     }

@@ -1,20 +1,21 @@
 //! Values of facts: symbols, strings, integers, floats and sequences of them.
 
+use crate::shared::Text;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 /// The two symbols that predicates answer with: every test of every pattern makes one, so they are made once.
-static TRUE: LazyLock<Value> = LazyLock::new(|| Value::symbol("TRUE"));
-static FALSE: LazyLock<Value> = LazyLock::new(|| Value::symbol("FALSE"));
+static TRUE: LazyLock<Value> = LazyLock::new(|| Value::Symbol(Text::lasting("TRUE")));
+static FALSE: LazyLock<Value> = LazyLock::new(|| Value::Symbol(Text::lasting("FALSE")));
 
 /// A value. A symbol `halt` is not the string `"halt"`, and the float `1.0` is not the integer `1`.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// A symbol, such as `halt` or `TRUE`.
-    Symbol(Arc<str>),
+    Symbol(Text),
     /// A string.
-    String(Arc<str>),
+    String(Text),
     /// A 64-bit integer.
     Integer(i64),
     /// A finite float; [`Value::float`] refuses others.

@@ -8,6 +8,7 @@ use crate::program::Program;
 use crate::reader::{Form, TextLimits, read};
 use crate::rule::{self, Rule};
 use crate::session::Session;
+use crate::shared::Lasting;
 use crate::sugar;
 use crate::template::Template;
 use crate::value::Value;
@@ -79,7 +80,7 @@ impl When {
     /// Compiles a `when` that may use these templates.
     pub fn compile_with(
         text: &str,
-        templates: impl IntoIterator<Item = Arc<Template>>,
+        templates: impl IntoIterator<Item = Lasting<Template>>,
     ) -> Result<Self, RuleError> {
         let mut program = Program::default();
         program.templates.extend(

@@ -4,10 +4,10 @@
 //! What is written in any other way, or is wrong, is not read here: `None`, and the general reader says what it is.
 
 use super::{one, value_of};
+use crate::shared::Lasting;
 use crate::{Fact, Program, Slot, SlotType, Template, Value};
 use serde_json::Value as Json;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// Reads the facts whose names are wanted, each with its place: what the general reader would make of them.
 pub(super) fn read(
@@ -155,7 +155,7 @@ impl<'t> Cursor<'t> {
         Some(is_wanted.then(|| Fact::ordered(name, fields)))
     }
 
-    fn slots(&mut self, template: &Arc<Template>) -> Option<Fact> {
+    fn slots(&mut self, template: &Lasting<Template>) -> Option<Fact> {
         let mut said: Vec<Option<Value>> = vec![None; template.slots().len()];
         self.members(&mut |cursor, name| {
             let (at, slot) = template.slot(name)?;

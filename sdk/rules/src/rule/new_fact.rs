@@ -5,8 +5,9 @@ use crate::error::RuleError;
 use crate::expression::{self, Expression, Scope};
 use crate::program::Templates;
 use crate::reader::Form;
+use crate::shared::Lasting;
 use crate::template::Template;
-use std::sync::Arc;
+
 /// Reads the fact of an `assert` or of `deffacts`.
 pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Result<NewFact, RuleError> {
     let Some(name) = form.head() else {
@@ -33,7 +34,7 @@ pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Res
             }
             Ok(NewFact {
                 name: name.into(),
-                template: Some(Arc::clone(template)),
+                template: Some(template.clone()),
                 slots,
             })
         }
@@ -47,7 +48,7 @@ pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Res
 
 pub(super) fn slots(
     fields: &[Form],
-    template: &Arc<Template>,
+    template: &Lasting<Template>,
     scope: &Scope,
 ) -> Result<Vec<(usize, Vec<Expression>)>, RuleError> {
     let mut slots: Vec<(usize, Vec<Expression>)> = Vec::new();

@@ -63,7 +63,7 @@ impl Session<'_> {
             .unwrap_or(0)
             + 1;
         let mut firing = Firing {
-            rule: Arc::clone(&rule.name),
+            rule: rule.name.clone(),
             facts: shown,
             asserted: Vec::new(),
             retracted: Vec::new(),

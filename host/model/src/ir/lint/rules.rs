@@ -7,14 +7,14 @@ use crate::ir::record::nearest;
 use crate::ir::records::{Action, IRDocument};
 use crate::json::{Node, Span};
 use indexmap::IndexMap;
-use mizzen_rules::{Need, Position, Program, RuleError, Template, Value, When};
+use mizzen_rules::{Lasting, Need, Position, Program, RuleError, Template, Value, When};
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use Step::{Index, Key};
 
 /// The templates of the facts that the host publishes.
-static HOST_TEMPLATES: LazyLock<Vec<Arc<Template>>> = LazyLock::new(|| {
+static HOST_TEMPLATES: LazyLock<Vec<Lasting<Template>>> = LazyLock::new(|| {
     let program = Program::parse(facts::VOCABULARY);
     program.map_or_else(|_| Vec::new(), |program| program.templates().cloned().collect())
 });

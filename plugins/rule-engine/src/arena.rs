@@ -1,0 +1,114 @@
+//! Where an evaluation's memory comes from: one stretch, from one end to the other.
+//!
+//! An instance answers one question and is thrown away, so nothing that the answer takes need ever be found again: what is given
+//! back is forgotten, unless it was the last. That makes memory nearly free, and what an evaluation writes lies side by side, so
+//! that few pages have to be put back after it. What does not fit comes from the usual allocator, as does everything that lives
+//! longer than an evaluation.
+//!
+//! The only unsafe code of the engine, and compiled for a guest alone: what could go wrong here, goes wrong inside of the sandbox.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, UnsafeCell};
+
+/// Twice what an evaluation of a few dozen facts takes.
+const SIZE: usize = 64 << 10;
+
+/// No type here needs more.
+const ALIGNED: usize = 16;
+
+#[repr(align(16))]
+struct Stretch(UnsafeCell<[u8; SIZE]>);
+
+/// The guest's allocator.
+#[repr(C)]
+pub(crate) struct Arena {
+    /// How much of the stretch is taken: all of it until it is opened. In front of it, so that both begin on one page.
+    taken: Cell<usize>,
+    stretch: Stretch,
+}
+
+// SAFETY: a guest has one thread.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    pub(crate) const fn new() -> Self {
+        Self {
+            taken: Cell::new(SIZE),
+            stretch: Stretch(UnsafeCell::new([0; SIZE])),
+        }
+    }
+
+    /// From now on memory is taken from the stretch.
+    pub(crate) fn open(&self) {
+        self.taken.set(0);
+    }
+
+    fn base(&self) -> *mut u8 {
+        self.stretch.0.get().cast()
+    }
+
+    /// Where in the stretch a block lies, if it does.
+    fn place(&self, block: *mut u8) -> Option<usize> {
+        let place = (block as usize).wrapping_sub(self.base() as usize);
+        (place < SIZE).then_some(place)
+    }
+
+    fn take(&self, layout: Layout) -> Option<*mut u8> {
+        let place = self.taken.get().checked_next_multiple_of(layout.align())?;
+        let end = place.checked_add(layout.size())?;
+        if end > SIZE || layout.align() > ALIGNED {
+            return None;
+        }
+        self.taken.set(end);
+        // SAFETY: `place` is inside of the stretch.
+        Some(unsafe { self.base().add(place) })
+    }
+}
+
+// SAFETY: blocks of the stretch do not overlap, since `taken` only goes back to the beginning of the last block when that one is
+// given back; everything else is the system allocator's.
+unsafe impl GlobalAlloc for Arena {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match self.take(layout) {
+            Some(block) => block,
+            // SAFETY: as asked.
+            None => unsafe { System.alloc(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        match self.place(block) {
+            Some(place) => {
+                if place + layout.size() == self.taken.get() {
+                    self.taken.set(place);
+                }
+            }
+            // SAFETY: not from the stretch, so from the system.
+            None => unsafe { System.dealloc(block, layout) },
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Some(place) = self.place(block) else {
+            // SAFETY: not from the stretch, so from the system.
+            return unsafe { System.realloc(block, layout, size) };
+        };
+        let last = place + layout.size() == self.taken.get();
+        if last && size <= SIZE - place {
+            self.taken.set(place + size);
+            return block;
+        }
+        if size <= layout.size() {
+            return block;
+        }
+        // SAFETY: the new layout is valid as the caller promises; the blocks do not overlap, and both hold the old size.
+        unsafe {
+            let larger = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !larger.is_null() {
+                std::ptr::copy_nonoverlapping(block, larger, layout.size());
+            }
+            larger
+        }
+    }
+}
