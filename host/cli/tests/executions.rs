@@ -402,6 +402,11 @@ fn async_idempotent_and_resumable() {
         (1..=u64::try_from(whole.len()).unwrap()).collect::<Vec<_>>()
     );
     assert_eq!(events(&server, &id, "1"), whole[1..]);
+    // An EventSource comes back when a stream ends; a 204 tells it that there is nothing more.
+    let last = whole.len().to_string();
+    let path = format!("/v1/executions/{id}/events");
+    let done = server.send("GET", &path, &[("last-event-id", &last)], b"");
+    assert_eq!((done.status, done.body.len()), (204, 0));
     let first = post(&[("idempotency-key", "once")], &body).expect(200, "");
     assert_eq!(post(&[("idempotency-key", "once")], &body).expect(200, ""), first);
     let other = council.request("completes", &json!({"text": "d"})).to_string();

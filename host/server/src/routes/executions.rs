@@ -281,6 +281,13 @@ pub fn routes() -> Vec<Route> {
                 example: None,
                 headers: &[],
             },
+            also: Some(Success {
+                status: 204,
+                description: "The execution has ended, and `Last-Event-ID` is its last event: there is nothing to come back for.",
+                content: None,
+                example: None,
+                headers: &[],
+            }),
             errors: vec![Code::ExecutionNotFound],
             handler: |call| Box::pin(events(call)),
             ..base()
@@ -494,7 +501,13 @@ async fn events(call: Call) -> Result<Reply, Problem> {
             .ok_or_else(|| invalid_parameter("Last-Event-ID", text, "the id of an event"))?,
     };
     // Refused here and not in the stream: an unknown execution is a 404.
-    call.app.host.execution(id).await?;
+    let shown = call.app.host.execution(id).await?;
+    // An EventSource comes back when a stream ends, and stays away after a 204.
+    let has_all =
+        after > 0 && shown.completed_at.is_some() && call.app.host.next_events(id, after).await?.is_none();
+    if has_all {
+        return Ok(Reply::no_content());
+    }
     Ok(event_stream::reply(
         std::sync::Arc::clone(&call.app.host),
         id,
