@@ -3,16 +3,20 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "a test that cannot go on should stop"
 )]
 
+#[path = "support/commands.rs"]
+mod commands;
 #[path = "support/delivery.rs"]
 mod delivery;
 #[path = "support/terminal.rs"]
 mod terminal;
 
-use delivery::{example, mizzen_at, workshop};
+use delivery::{checkout, example, mizzen_at, workshop};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -59,6 +63,22 @@ fn a_council_file_runs_on_a_host_of_its_own_that_leaves_nothing_behind() {
     assert!(lines.last().unwrap().starts_with("end completed"), "{out}");
     assert!(!out.contains('\u{1b}'), "{out:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn every_command_of_the_page_about_councils_works_in_order() {
+    // A copy: the commands leave files behind.
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["dist", "home/keys"] {
+        std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        for file in std::fs::read_dir(workshop().join(name)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(name).join(file.file_name())).unwrap();
+        }
+    }
+    std::fs::copy(example("mizzen.toml"), folder.path().join("mizzen.toml")).unwrap();
+    let blocks = commands::run(&checkout().join("docs/councils.md"), folder.path(), &[]);
+    assert_eq!(blocks, 2);
 }
 
 #[test]
