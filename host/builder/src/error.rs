@@ -17,6 +17,12 @@ pub enum BuildError {
         /// The file that is not there.
         missing: &'static str,
     },
+    /// The folder is that of a pack of rules.
+    #[error("{} holds a pack of rules: use `mizzen pack build` and `mizzen pack test`", folder.display())]
+    RulePack {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The manifest is refused.
     #[error("{} is refused:\n{problems}", path.display())]
     Manifest {

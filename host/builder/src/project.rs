@@ -38,7 +38,11 @@ impl Project {
         })?;
         for missing in [PLUGIN_TOML, CARGO_TOML] {
             if !folder.join(missing).is_file() {
-                return Err(BuildError::NotAPlugin { folder, missing });
+                return Err(if folder.join(crate::pack::PACK_TOML).is_file() {
+                    BuildError::RulePack { folder }
+                } else {
+                    BuildError::NotAPlugin { folder, missing }
+                });
             }
         }
         let path = folder.join(PLUGIN_TOML);

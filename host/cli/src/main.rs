@@ -15,7 +15,6 @@ mod settings;
 mod verbs;
 mod workbench;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// A request makes many small allocations on one thread and frees them on another; the system's allocator spends a sixth of a chain's
@@ -25,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     output::end_quietly_when_nobody_reads();
-    let arguments = verbs::Arguments::parse();
+    let arguments = verbs::Arguments::read();
     match verbs::run(arguments) {
         Ok(code) => code,
         Err(error) if output::nobody_reads(&error) => ExitCode::from(output::EXIT_BROKEN_PIPE),

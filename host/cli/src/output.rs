@@ -3,6 +3,7 @@
 use mizzen_catalog::LoadFailure;
 use mizzen_model::namespace::steers_a_terminal;
 use serde::Serialize;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// The verb ran and the answer is no: invalid, refused, failed.
@@ -87,15 +88,20 @@ pub(crate) fn load_failure(failure: &LoadFailure, audience: Audience) -> anyhow:
 /// What a shell gives to programs that SIGPIPE ends.
 pub(crate) const EXIT_BROKEN_PIPE: u8 = 128 + 13;
 
-/// `mizzen … | head` closes the pipe before everything is printed. `println!` makes a panic of that; the process ends instead.
+/// `mizzen … | head` closes the pipe before everything is printed, and a disk may be full. `println!` makes a panic of that; the
+/// process ends instead, without a word in the first case.
 pub(crate) fn end_quietly_when_nobody_reads() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
-        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+        if !message.starts_with("failed printing to std") {
+            return usual(panic);
+        }
+        if message.contains("Broken pipe") {
             std::process::exit(i32::from(EXIT_BROKEN_PIPE));
         }
-        usual(panic);
+        let _ = writeln!(std::io::stderr(), "error: {message}");
+        std::process::exit(i32::from(EXIT_REFUSED));
     }));
 }
 

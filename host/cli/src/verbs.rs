@@ -18,6 +18,8 @@ mod sprite;
 mod tool;
 mod trust;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 use std::process::ExitCode;
 
 /// Runs signed WebAssembly plugins for governed agents, with exactly the authority that was signed and granted.
@@ -26,6 +28,32 @@ use std::process::ExitCode;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Verb,
+}
+
+impl Arguments {
+    /// Reads the command line, or ends the process with what is wrong with it.
+    pub(crate) fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|error| with_groups(error).exit())
+    }
+}
+
+/// A verb without its group (`mizzen new`) is answered with the groups that have it.
+fn with_groups(mut error: clap::Error) -> clap::Error {
+    let named = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if error.kind() == ErrorKind::InvalidSubcommand => name.clone(),
+        _ => return error,
+    };
+    let command = Arguments::command();
+    let has = |group: &&clap::Command| group.get_subcommands().any(|verb| verb.get_name() == named);
+    let found: Vec<String> = command
+        .get_subcommands()
+        .filter(has)
+        .map(|group| format!("{} {named}", group.get_name()))
+        .collect();
+    if !found.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(found));
+    }
+    error
 }
 
 #[derive(Debug, clap::Subcommand)]

@@ -13,11 +13,12 @@ mod shim;
 mod support;
 
 use serde_json::json;
+use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use support::documents::{council, sprite};
-use support::http::{Served, mizzen, try_send};
+use support::http::{Served, mizzen, signal, try_send};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
@@ -243,6 +244,36 @@ fn sigterm_lets_a_request_in_flight_finish() {
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     assert!(server.terminate_quietly().success());
     assert!(!data.join("mizzen.db-wal").exists(), "closed cleanly");
+}
+
+#[test]
+fn a_log_that_nobody_reads_any_more_stops_nothing() {
+    // A pipe whose other end is closed, as when a collector of logs has died, or with `2>&1 | head`.
+    let unread = || std::io::pipe().unwrap().1;
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = mizzen()
+        .current_dir(folder.path())
+        .args(["serve", "--listen", "127.0.0.1:0", "--data", "data"])
+        .env("MIZZEN_LOG", "info")
+        .stdout(std::process::Stdio::piped())
+        .stderr(unread())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("listening on http://").unwrap();
+    drop(stdout);
+    for _ in 0..3 {
+        let answer = try_send(address, "GET", "/v1/sprites", &[], b"").unwrap();
+        assert_eq!(answer.status, 200);
+    }
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    // A verb whose messages nobody reads ends as programs do, and does not panic.
+    let mut verb = mizzen();
+    verb.current_dir(folder.path()).args(["plugins", "list"]);
+    assert_eq!(verb.stderr(unread()).status().unwrap().code(), Some(141));
 }
 
 #[test]

@@ -85,6 +85,23 @@ fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
 }
 
 #[test]
+fn a_verb_without_its_group_is_answered_with_the_groups_that_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (slip, tip) in [
+        (&["new", "hello"][..], "'plugin new', 'pack new'"),
+        (&["install"], "'plugins install'"),
+        (&["plugin", "explain"], "'pack explain'"),
+    ] {
+        let output = mizzen(folder.path()).args(slip).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        for part in tip.split(", ") {
+            assert!(said.contains(part), "{slip:?}: {said}");
+        }
+    }
+}
+
+#[test]
 fn a_missing_configuration_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
@@ -172,6 +189,12 @@ fn a_folder_or_file_that_cannot_be_used_is_named_with_a_way_out() {
     check(
         &["plugin", "build", "nowhere"],
         &["no folder nowhere", "mizzen plugin new"],
+    );
+    std::fs::create_dir(folder.path().join("rules")).unwrap();
+    write("rules/pack.toml", "");
+    check(
+        &["plugin", "build", "rules"],
+        &["holds a pack of rules", "mizzen pack build"],
     );
     check(&["serve", "--config", "nowhere.toml"], &["nowhere.toml"]);
     check(
