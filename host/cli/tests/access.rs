@@ -303,6 +303,14 @@ fn keys_are_listed_and_revoked_where_they_are_and_nothing_is_made_for_looking() 
     assert_eq!(revoked, serde_json::json!({"id": id, "revoked": true}));
     let listed = String::from_utf8(verb(&["list"], &data).stdout).unwrap();
     assert!(listed.contains("revoked admin\n"), "{listed}");
+    // One key, once: a proxy in front may have looked at the other field.
+    let live = bearer(&new_key(&data, &["admin"]));
+    let server = Served::start(&data);
+    let ask = |headers: &[(&str, &str)]| server.send("GET", "/v1/sprites", headers, b"");
+    ask(&[("authorization", &live)]).expect(200, "");
+    for other in [live.as_str(), "Bearer nonsense"] {
+        ask(&[("authorization", &live), ("authorization", other)]).expect(401, "UNAUTHENTICATED");
+    }
 }
 
 #[test]

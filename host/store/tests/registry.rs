@@ -527,6 +527,12 @@ async fn a_backup_is_a_database_of_its_own_and_overwrites_nothing() {
     add(&store, sprite(1, &[])).await;
     let target = copy.path().join("mizzen.db");
     store.backup(&target).await.unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&target).unwrap().permissions());
+    assert_eq!(
+        mode & 0o777,
+        0o600,
+        "what the folder hides must not be shown beside it"
+    );
     assert!(store.backup(&target).await.is_err());
     let restored = Store::open_existing(copy.path(), &Options::default()).unwrap();
     assert!(restored.sprite(Uuid::from_u128(1)).await.unwrap().is_some());
