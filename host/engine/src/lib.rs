@@ -20,7 +20,7 @@ mod web;
 
 pub use admission::{admit, admit_sprite};
 pub use outcome::{CallReport, Deadline, LogLevel, LogLine, Outcome, ToolError, Trap, Usage};
-pub use permit::{Denied, Permit};
+pub use permit::{Denied, Missing, Permit};
 pub use profile::{Profile, ProfileError};
 pub use schema::{Schema, SchemaRefusal, Violation};
 pub use tool_call::{Admission, CallPolicy, CallStage, InstalledTool, Mode, Refused, Tool};

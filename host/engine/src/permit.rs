@@ -6,6 +6,7 @@ use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
 use mizzen_model::permission::{Effective, HostPort, Use};
 use mizzen_model::tool_spec::ToolSpec;
+use std::fmt;
 use std::sync::Arc;
 
 /// The right to make one call: which plugin, which tool, what it may touch, what it may use up.
@@ -23,16 +24,39 @@ struct Terms {
     limits: Limits,
 }
 
-/// A use that no layer of the permit may be missing for.
+/// A use that a layer of the permit does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{tool}` may not use `{wanted}`: the plugin must declare it, the operator must grant it and the tool must ask for it"
-)]
+#[error("`{tool}` may not use `{wanted}`: {missing}")]
 pub struct Denied {
     /// The tool.
     pub tool: String,
     /// The permission that would be needed.
     pub wanted: String,
+    /// Where it is missing.
+    pub missing: Missing,
+}
+
+/// Who has not said that a permission may be used; the first of them, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The author, in the manifest.
+    Declared,
+    /// The operator.
+    Granted,
+    /// The tool itself.
+    Asked,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Declared => {
+                "the plugin does not declare it; its author adds it under [permissions] in plugin.toml"
+            }
+            Self::Granted => "the operator has not granted it; see `mizzen plugins grants`",
+            Self::Asked => "the tool does not ask for it; its author adds it to `permissions` of its #[tool]",
+        })
+    }
 }
 
 impl Permit {
@@ -100,12 +124,16 @@ impl Permit {
     /// # Errors
     /// When one of them does not allow this use.
     pub fn check(&self, wanted: &Use<'_>) -> Result<(), Denied> {
-        if self.allows(wanted) {
-            return Ok(());
-        }
+        let missing = match self.0.authority.refusing(wanted) {
+            None => return Ok(()),
+            Some(0) => Missing::Declared,
+            Some(1) => Missing::Granted,
+            Some(_) => Missing::Asked,
+        };
         Err(Denied {
             tool: self.0.tool.clone(),
             wanted: wanted.to_string(),
+            missing,
         })
     }
 

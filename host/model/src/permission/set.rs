@@ -138,6 +138,11 @@ impl Effective {
         Self { layers }
     }
 
+    /// The first layer that does not allow this use: 0 is what was declared, 1 what was granted, 2 what narrows both.
+    pub fn refusing(&self, wanted: &Use<'_>) -> Option<usize> {
+        self.layers.iter().position(|layer| !layer.allows(wanted))
+    }
+
     /// Whether every layer allows this use.
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
         self.layers.iter().all(|layer| layer.allows(wanted))
@@ -196,18 +201,20 @@ mod tests {
     #[test]
     fn a_use_passes_only_when_declared_and_granted_and_asked() {
         let all = ["kv:*", "clock", "tools:acme.*"];
-        for (declared, granted, asked, allowed) in [
-            (&all[..], &all[..], &all[..], true),
-            (&["clock"], &all[..], &all[..], false),
-            (&all[..], &["clock"], &all[..], false),
-            (&all[..], &all[..], &["clock"], false),
-            (&["kv:read"], &["kv:*"], &["kv:read"], true),
-            (&["kv:read"], &["kv:write"], &["kv:*"], false),
+        for (declared, granted, asked, refusing) in [
+            (&all[..], &all[..], &all[..], None),
+            (&["clock"], &all[..], &all[..], Some(0)),
+            (&["clock"], &["clock"], &["clock"], Some(0)),
+            (&all[..], &["clock"], &all[..], Some(1)),
+            (&all[..], &all[..], &["clock"], Some(2)),
+            (&["kv:read"], &["kv:*"], &["kv:read"], None),
+            (&["kv:read"], &["kv:write"], &["kv:*"], Some(1)),
         ] {
             let effective = Effective::new(set(declared), set(granted)).narrowed(set(asked));
+            let wanted = Use::Kv(Access::Read);
             assert_eq!(
-                effective.allows(&Use::Kv(Access::Read)),
-                allowed,
+                (effective.allows(&wanted), effective.refusing(&wanted)),
+                (refusing.is_none(), refusing),
                 "{declared:?} {granted:?} {asked:?}"
             );
         }
