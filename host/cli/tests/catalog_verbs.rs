@@ -471,6 +471,18 @@ fn a_second_trust_of_a_key_keeps_its_comment_and_enabling_what_is_not_disabled_i
         listed.contains("acme, acme.*") && listed.contains("ours, by hand"),
         "{listed}"
     );
+    // A key comes with the comment of whoever made it: one that would steer the terminal is not taken.
+    let public = fs::read_to_string(place.path("home/keys/release.pub")).unwrap();
+    let hostile = public.replace("comment = \"\"", "comment = \"a\\u001b[2Jb\"");
+    fs::write(place.path("theirs.pub"), hostile).unwrap();
+    fs::write(place.path("theirs.toml"), "").unwrap();
+    let theirs = ["--trust", "theirs.toml"];
+    let said = place.no(&[
+        &["trust", "add", "theirs.pub", "--namespace", "acme"],
+        &theirs[..],
+    ]
+    .concat());
+    assert!(said.contains("comment: it is not one line"), "{said}");
     // What is revoked stays so, whoever trusts it: the verb must not say otherwise.
     let listed = place.json(&["trust", "list"]);
     let id = listed["keys"].as_object().unwrap().keys().next().unwrap().clone();

@@ -88,4 +88,30 @@ fn cases_pass_differ_or_fail_with_a_reason_and_the_exit_code_says_so() {
         problem(0)
     );
     assert!(problem(1).contains("parameters"), "{}", problem(1));
+
+    // What a person sees: that nothing was tested, and what performs the capabilities where nothing is named.
+    let say = |tests: Value, arguments: &[&str], code: i32| {
+        std::fs::write(folder.path().join("sprite.json"), sprite(tests).to_string()).unwrap();
+        let output = mizzen(
+            folder.path(),
+            &[&["sprite", "test", "sprite.json"], arguments].concat(),
+        );
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        said
+    };
+    let counts = json!([case("counts", json!({ "text": "one two" }), 2)]);
+    let with = ["--plugin", package];
+    assert!(say(json!([]), &with, 0).contains("declares no tests"));
+    let said = say(counts.clone(), &["--plugin", package, "--tag", "slow"], 0);
+    assert!(said.contains("none of 1 cases has the tag slow"), "{said}");
+    let said = say(counts.clone(), &[], 1);
+    assert!(said.contains("--plugin FILE"), "{said}");
+    std::fs::write(
+        folder.path().join("mizzen.toml"),
+        "[plugins]\nfolders = [\".\"]\n[trust]\nmode = \"dev\"\n",
+    )
+    .unwrap();
+    assert!(say(counts, &[], 0).contains("1 passed, 0 failed"));
 }

@@ -48,6 +48,6 @@ fn print(entry: &KeyEntry) {
     println!("id          {}", entry.id);
     println!("public key  {}", entry.public_key);
     if !entry.comment.is_empty() {
-        println!("comment     {}", entry.comment);
+        println!("comment     {}", crate::output::harmless(&entry.comment));
     }
 }

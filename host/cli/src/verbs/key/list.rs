@@ -26,7 +26,12 @@ impl List {
         } else {
             let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
             for entry in entries {
-                println!("{:width$}  {}  {}", entry.name, entry.id, entry.comment);
+                println!(
+                    "{:width$}  {}  {}",
+                    entry.name,
+                    entry.id,
+                    output::harmless(&entry.comment)
+                );
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -149,6 +149,6 @@ pub(super) fn print(built: &BuiltPlugin) {
     }
     for (index, (permission, reason)) in built.manifest.permissions().iter().enumerate() {
         let label = if index == 0 { "permissions" } else { "" };
-        println!("  {label:<11}  {permission}: {reason}");
+        println!("  {label:<11}  {permission}: {}", output::harmless(reason));
     }
 }

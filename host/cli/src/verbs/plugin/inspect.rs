@@ -55,18 +55,18 @@ impl Inspect {
         println!("component   {} bytes", package.component().len());
         match &manifest {
             Ok(manifest) => print_manifest(manifest),
-            Err(problems) => println!("manifest    not valid:\n{problems}"),
+            Err(problems) => println!("manifest    not valid:\n{}", output::harmless(&problems)),
         }
         match &shape {
             Ok(shape) => print_shape(shape),
-            Err(error) => println!("component   not readable: {error}"),
+            Err(error) => println!("component   not readable: {}", output::harmless(&error)),
         }
         for block in package.signatures() {
             println!("signature   {}", block.claimed_key());
         }
         match verified {
             Ok(_) => println!("signatures  all hold; whether to trust their keys is another question"),
-            Err(error) => println!("signatures  DO NOT HOLD: {error}"),
+            Err(error) => println!("signatures  DO NOT HOLD: {}", output::harmless(&error)),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -4,7 +4,7 @@ use crate::document_file as source;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use crate::workbench::Workbench;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use mizzen_catalog::{LoadFailure, Sources};
 use mizzen_engine::{CallPolicy, Schema};
 use mizzen_model::json::Json;
@@ -32,7 +32,7 @@ pub(super) struct Test {
     /// A package that performs its capabilities, signed by one of your keys (may be given several times)
     #[arg(long, value_name = "FILE")]
     plugin: Vec<PathBuf>,
-    /// Use the plugins of this host, on its terms
+    /// Use the plugins of this host, on its terms [default: mizzen.toml here, without --plugin]
     #[arg(long, value_name = "FILE", conflicts_with = "plugin")]
     config: Option<PathBuf>,
     /// Run only cases with this tag (may be given several times)
@@ -83,6 +83,16 @@ impl Test {
                 "passed": report.passed(), "failed": failed, "cases": cases,
             }))?;
         } else {
+            match body.tests.as_deref().unwrap_or_default().len() {
+                0 => println!(
+                    "note: {} declares no tests; write them under `tests`",
+                    report.sprite
+                ),
+                all if report.outcomes.is_empty() => {
+                    println!("note: none of {all} cases has the tag {}", self.tag.join(" or "));
+                }
+                _ => {}
+            }
             println!("\n{}: {} passed, {failed} failed", report.sprite, report.passed());
         }
         Ok(if report.is_success() {
@@ -93,15 +103,21 @@ impl Test {
     }
 
     fn workbench(&self) -> Result<Result<Workbench, LoadFailure>> {
-        match &self.config {
+        let usual = PathBuf::from("mizzen.toml");
+        let config = match &self.config {
+            None if self.plugin.is_empty() && usual.is_file() => Some(usual),
+            named => named.clone(),
+        };
+        match config {
             Some(config) => {
-                let (config, terms) = ConfigFile {
-                    config: config.clone(),
-                }
-                .terms(&self.home)?;
+                let (config, terms) = ConfigFile { config }.terms(&self.home)?;
                 Workbench::load(&config.sources, &terms, &self.home)
             }
             None => {
+                ensure!(
+                    !self.plugin.is_empty(),
+                    "nothing is here that performs its capabilities: name a package with --plugin FILE, or a host with --config FILE"
+                );
                 let sources = Sources {
                     files: self.plugin.clone(),
                     ..Sources::default()

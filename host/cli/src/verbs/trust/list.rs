@@ -32,7 +32,12 @@ impl List {
         }
         for (id, key) in &store.keys {
             let namespaces: Vec<String> = key.namespaces.iter().map(ToString::to_string).collect();
-            println!("{id}  may sign for {}  {}", namespaces.join(", "), key.comment);
+            let comment = match key.comment.as_str() {
+                "" => String::new(),
+                // A key comes with the comment that its owner wrote.
+                comment => format!("  {}", output::harmless(&comment)),
+            };
+            println!("{id}  may sign for {}{comment}", namespaces.join(", "));
             if let Some(start) = key.not_before {
                 println!("  from {start}");
             }
@@ -44,10 +49,10 @@ impl List {
             println!("{pattern}  needs {needed} signatures");
         }
         for (id, revoked) in &store.revoked_keys {
-            println!("{id}  REVOKED: {}", revoked.reason);
+            println!("{id}  REVOKED: {}", output::harmless(&revoked.reason));
         }
         for (digest, revoked) in &store.revoked_digests {
-            println!("{digest}  REVOKED: {}", revoked.reason);
+            println!("{digest}  REVOKED: {}", output::harmless(&revoked.reason));
         }
         Ok(ExitCode::SUCCESS)
     }
