@@ -4,6 +4,7 @@
 //! BLAKE3 code keyed by a secret that stays in the cache folder, over the artifact and the name it is kept under. A
 //! corrupt, foreign or renamed entry fails that check and is rebuilt. The folder must belong to this user alone.
 
+use crate::effort;
 use std::hash::{Hash, Hasher};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -82,6 +83,7 @@ impl Artifacts {
         if let Some(component) = self.cached(engine, &name) {
             return Ok((component, Compiled::FromCache));
         }
+        effort::check(wasm).map_err(|problem| CompileError(problem.to_string()))?;
         let artifact = engine
             .precompile_component(wasm)
             .map_err(|e| CompileError(format!("{e:#}")))?;
@@ -285,6 +287,14 @@ mod tests {
             .component(&engine(), EMPTY)
             .unwrap()
             .1
+    }
+
+    /// Cranelift takes minutes for it, and cannot be stopped.
+    #[test]
+    fn what_would_take_too_long_is_not_compiled() {
+        let slow = effort::tests::component(1, 0, |sink| effort::tests::blocks(sink, 200_000));
+        let refused = Artifacts::open(None).component(&engine(), &slow).err().unwrap();
+        assert!(refused.0.contains("too long to compile"), "{refused}");
     }
 
     #[test]

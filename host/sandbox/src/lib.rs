@@ -14,6 +14,7 @@ mod bindings;
 mod call;
 mod closed;
 mod describe;
+mod effort;
 mod evaluate;
 mod imports;
 mod journal;
