@@ -18,7 +18,7 @@ pub(crate) use begin::{Beginning, begin};
 use super::body::Body;
 use super::entry::{self, Journal};
 use super::ledger::{Ledger, Wrote};
-use super::packs::{self, PackSet};
+use super::packs::{self, Cleared, PackSet};
 use super::perform;
 use super::resolve::StepCall;
 use super::{EndedRun, Message, Progress, Rest, Unbegun};
@@ -287,10 +287,14 @@ impl Driver {
         if commands.is_empty() {
             return;
         }
-        if let Some((question, asked)) = asked {
+        if let Some(asked) = asked {
             let all = self.run.result().packs.as_deref().unwrap_or_default();
             let said = all.get(said..).unwrap_or_default();
-            body = packs::body(question, &asked, self.run.plan().packs(), said);
+            let quiet = |command| packs::is_quiet(command, self.run.plan());
+            if said.is_empty() && commands.iter().all(quiet) {
+                return self.cleared(Cleared::new(asked, now_ms), commands, now_ms);
+            }
+            body = packs::body(asked.0, &asked.1, self.run.plan().packs(), said);
         }
         body.extend(about);
         if let Some(held) = held {
@@ -298,7 +302,24 @@ impl Driver {
             let body = std::mem::take(&mut body);
             self.held = Some(Held { body, ..held });
         }
-        self.record(body, audit, &commands, now_ms);
+        if self.held.is_some() && body.is_empty() && is_judged(&commands) {
+            // Its entry waits for what the packs say.
+            self.ledger.judging = true;
+        } else {
+            self.record(body, audit, &commands, now_ms);
+        }
+        self.go_on(commands);
+    }
+
+    /// No pack had anything to say, and nobody outside can tell what follows: that is in the next entry, and where there is none, the
+    /// packs are asked again.
+    fn cleared(&mut self, cleared: Cleared, commands: Vec<Command>, now_ms: u64) {
+        if self.held.is_some() {
+            self.record(Body::default(), None, &commands, now_ms);
+        } else {
+            self.ledger.judging = is_judged(&commands);
+        }
+        self.journal.clear(cleared);
         self.go_on(commands);
     }
 
@@ -367,6 +388,13 @@ impl Driver {
             );
         }
     }
+}
+
+/// Whether packs are asked now.
+fn is_judged(commands: &[Command]) -> bool {
+    commands
+        .iter()
+        .any(|command| matches!(command, Command::AskPacks(_)))
 }
 
 /// The result as it is stored and sent.

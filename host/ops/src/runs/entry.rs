@@ -1,7 +1,7 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
 use super::body::Body;
-use super::packs::{self, PackPin};
+use super::packs::{self, Cleared, PackPin};
 use super::resolve::{Pin, Resolution};
 use crate::document::stored;
 use crate::error::Fault;
@@ -16,6 +16,8 @@ use std::fmt::Write as _;
 /// An entry, read.
 pub(super) struct Entry {
     pub(super) at_ms: u64,
+    /// What packs had nothing to say to, before.
+    pub(super) cleared: Vec<Cleared>,
     pub(super) what: What,
 }
 
@@ -46,6 +48,8 @@ pub(super) struct Journal {
     rules: usize,
     gates: usize,
     steps: Vec<StepStatus>,
+    /// What the next entry names.
+    cleared: Vec<Cleared>,
 }
 
 impl Journal {
@@ -57,7 +61,13 @@ impl Journal {
             rules: 0,
             gates: 0,
             steps: Vec::new(),
+            cleared: Vec::new(),
         }
+    }
+
+    /// No pack had anything to say. Of that alone no entry is made.
+    pub(super) fn clear(&mut self, cleared: Cleared) {
+        self.cleared.push(cleared);
     }
 
     /// Writes an entry.
@@ -66,6 +76,9 @@ impl Journal {
         body.text("execution_id", &self.id.to_string());
         body.number("seq", seq);
         body.number("at", at_ms);
+        if !self.cleared.is_empty() {
+            body.list("cleared", self.cleared.drain(..).map(|cleared| cleared.body()));
+        }
         let bytes = body.finish();
         self.head = self.head.next(&bytes);
         self.next_seq = seq.saturating_add(1);
@@ -305,8 +318,11 @@ fn parse(value: &Value) -> Option<Entry> {
         }),
         _ => return None,
     };
+    let cleared = value.get("cleared").map(Value::as_array);
+    let cleared = cleared.map_or(Some(&[][..]), |list| list.map(Vec::as_slice))?;
     Some(Entry {
         at_ms: value.get("at")?.as_u64()?,
+        cleared: cleared.iter().map(Cleared::parse).collect::<Option<_>>()?,
         what,
     })
 }

@@ -1,6 +1,7 @@
 //! The packs of a run: which ones, to the byte, and asking them.
 
 use super::body::Body;
+use super::drive::RunPlan;
 use super::perform::Ended;
 use crate::governance;
 use crate::host::Host;
@@ -8,7 +9,7 @@ use crate::metrics::Family;
 use crate::toolbox::{InstalledPack, Loaded};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
-use mizzen_engine::run::{Event, PackAnswer, PackQuestion, Shown};
+use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Shown};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::json::{Form, serde_write_canonical, write_string};
@@ -191,6 +192,71 @@ pub(super) fn asked(event: &Event) -> Option<(u32, Vec<usize>)> {
             question, answers, ..
         } => Some((*question, answers.iter().map(|answer| answer.mount).collect())),
         _ => None,
+    }
+}
+
+/// A question to which no pack had anything to say. It needs no entry of its own: the next one names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cleared {
+    question: u32,
+    asked: Vec<usize>,
+    pub(super) at_ms: u64,
+}
+
+impl Cleared {
+    pub(super) fn new((question, asked): (u32, Vec<usize>), at_ms: u64) -> Self {
+        Self {
+            question,
+            asked,
+            at_ms,
+        }
+    }
+
+    pub(super) fn body(&self) -> Body {
+        let mut body = Body::default();
+        body.model("asked", &self.asked);
+        body.number("at", self.at_ms);
+        body.number("question", self.question);
+        body
+    }
+
+    pub(super) fn parse(value: &Value) -> Option<Self> {
+        let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+        Some(Self {
+            question: u32::try_from(value.get("question")?.as_u64()?).ok()?,
+            asked: value
+                .get("asked")?
+                .as_array()?
+                .iter()
+                .map(number)
+                .collect::<Option<_>>()?,
+            at_ms: value.get("at")?.as_u64()?,
+        })
+    }
+
+    /// What happened then.
+    pub(super) fn event(&self) -> Event {
+        let answer = |mount: &usize| PackAnswer {
+            mount: *mount,
+            decisions: Vec::new(),
+            failure: None,
+        };
+        Event::PacksAnswered {
+            question: self.question,
+            answers: self.asked.iter().map(answer).collect(),
+            shown: Shown::Kept,
+        }
+    }
+}
+
+/// Whether nobody outside can tell that it is done: then nothing has to be durable before it.
+pub(super) fn is_quiet(command: &Command, plan: &RunPlan) -> bool {
+    match command {
+        Command::AskPacks(_) => true,
+        Command::Call { order, .. } => plan
+            .call(*order)
+            .is_none_or(|call| call.pin.side_effects == "none"),
+        _ => false,
     }
 }
 

@@ -190,6 +190,9 @@ impl Host {
         for event in rest {
             let entry = entry::read(&event.bytes)?;
             last_ms = last_ms.max(entry.at_ms);
+            for cleared in &entry.cleared {
+                run.handle(cleared.event(), cleared.at_ms);
+            }
             if let What::Happened(event) = entry.what {
                 run.handle(event, entry.at_ms);
             }

@@ -17,7 +17,7 @@ pub use recording::{Recording, RecordingError};
 use super::body::Body;
 use super::drive::{RunPlan, result_text};
 use super::entry::{self, Journal, Started, What};
-use super::packs;
+use super::packs::{self, Cleared};
 use super::resolve::{StepCall, plan_recorded};
 use crate::toolbox::Loaded;
 use account::Account;
@@ -72,8 +72,9 @@ fn outside(kind: &str) -> &'static [&'static str] {
 }
 
 /// In every entry.
-const COMMON: [&str; 7] = [
+const COMMON: [&str; 8] = [
     "kind",
+    "cleared",
     "execution_id",
     "seq",
     "at",
@@ -147,6 +148,9 @@ impl<'a> Replayer<'a> {
             let id = Value::from(self.recording.id.to_string());
             compared(seq, "execution_id", body.get("execution_id"), Some(&id))?;
             compared(seq, "seq", body.get("seq"), Some(&seq.into()))?;
+            for cleared in &entry.cleared {
+                self.cleared(seq, &body, cleared)?;
+            }
             match entry.what {
                 What::Started(started) => self.started(seq, &body, *started, entry.at_ms)?,
                 What::Happened(event) => self.happened(seq, &body, event, entry.at_ms)?,
@@ -236,6 +240,27 @@ impl<'a> Replayer<'a> {
             expected = packs::body(question, &asked, run.plan().packs(), said);
         }
         self.told(seq, body, expected, &commands, at_ms)
+    }
+
+    /// Packs had nothing to say to a question that was asked, and nothing followed that had to be told.
+    fn cleared(&mut self, seq: u64, body: &Map<String, Value>, cleared: &Cleared) -> Result<(), Difference> {
+        let wrong = |wanted: &str| {
+            let found = body.get("cleared").cloned();
+            Err(Difference::at(seq, "cleared", found, Some(wanted.into())))
+        };
+        let Some(run) = &mut self.run else {
+            return wrong("nothing: the run has not begun");
+        };
+        let said = run.result().packs.as_ref().map_or(0, Vec::len);
+        let commands = run.handle(cleared.event(), cleared.at_ms);
+        if commands.is_empty() {
+            return wrong("nothing: the run does not wait for this");
+        }
+        let quiet = |command| packs::is_quiet(command, run.plan());
+        if run.result().packs.as_ref().map_or(0, Vec::len) != said || !commands.iter().all(quiet) {
+            return wrong("an entry of its own: something follows that must be told");
+        }
+        Ok(())
     }
 
     /// Compares what an entry says that followed with what follows.

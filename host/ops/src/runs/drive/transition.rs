@@ -3,7 +3,7 @@
 use super::super::body::Body;
 use super::super::entry;
 use super::super::seal::Seal;
-use super::{Driver, result_text};
+use super::{Driver, is_judged, result_text};
 use crate::hooks;
 use mizzen_engine::run::Command;
 use mizzen_model::rule::Hook;
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Driver {
-    /// Journals what follows from an event. While packs look at how a call ended, its own entry waits for theirs.
+    /// Journals what follows from an event, and what was held until now.
     pub(super) fn record(
         &mut self,
         body: Body,
@@ -20,13 +20,7 @@ impl Driver {
         commands: &[Command],
         now_ms: u64,
     ) {
-        let judging = commands
-            .iter()
-            .any(|command| matches!(command, Command::AskPacks(_)));
-        self.ledger.judging = judging;
-        if judging && body.is_empty() {
-            return;
-        }
+        self.ledger.judging = is_judged(commands);
         let first_seq = self.journal.next_seq;
         let step = self.transition(body, commands, now_ms);
         self.ledger.add(first_seq, step, audit);

@@ -129,6 +129,21 @@ impl Account {
 
 /// What an entry says that happened, in words.
 fn happened(body: &Map<String, Value>) -> String {
+    let cleared = body.get("cleared").and_then(Value::as_array);
+    let asked = |question: &Value| {
+        question
+            .get("asked")
+            .and_then(Value::as_array)
+            .map_or(0, Vec::len)
+    };
+    match cleared.into_iter().flatten().map(asked).sum::<usize>() {
+        0 => itself(body),
+        1 => format!("a pack had nothing to say; {}", itself(body)),
+        asked => format!("packs had nothing to say, asked {asked} times; {}", itself(body)),
+    }
+}
+
+fn itself(body: &Map<String, Value>) -> String {
     let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| body.get(name).and_then(Value::as_u64).unwrap_or_default();
     match text("kind") {
