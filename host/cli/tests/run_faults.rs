@@ -305,7 +305,82 @@ fn what_was_edited_in_the_database_is_found_by_the_doctor() {
     assert_eq!(report["verified"]["executions"], 1);
     assert_eq!(report["verified"]["sprites"], 2);
     let whole = std::fs::read(data.join("mizzen.db")).unwrap();
+    // A head that was kept holds as long as everything before it does.
+    let head = || {
+        let printed = mizzen()
+            .args(["audit", "head", "--data"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(printed.status.success());
+        String::from_utf8(printed.stdout).unwrap().trim().to_owned()
+    };
+    let doctor_with = |head: &str| {
+        let output = mizzen()
+            .args(["doctor", "--audit-head", head, "--data"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let kept = head();
+    assert_eq!(doctor_with(&kept).0, Some(0));
+    assert_eq!(
+        doctor_with(&format!("0:{}", "0".repeat(64))).0,
+        Some(0),
+        "of a new host"
+    );
+    for nonsense in [
+        "",
+        "4",
+        "x:00",
+        &format!("0:{}", "1".repeat(64)),
+        &format!("1:{}", "g".repeat(64)),
+    ] {
+        let (code, said) = doctor_with(nonsense);
+        assert!(
+            code == Some(2) && said.contains("mizzen audit head"),
+            "{nonsense}: {said}"
+        );
+    }
+    let last = "seq = (SELECT max(seq) FROM audit)";
+    let database = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    assert_eq!(
+        database
+            .execute(&format!("DELETE FROM audit WHERE {last}"), [])
+            .unwrap(),
+        1
+    );
+    let (code, report) = doctor();
+    let problems = report["problems"].to_string();
+    assert!(
+        code == Some(1) && problems.contains("its last 1 entries are gone"),
+        "{problems}"
+    );
+    // Who hides that does not hide it from whoever has kept a head; an earlier one still holds.
+    database
+        .execute(
+            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'audit'",
+            [],
+        )
+        .unwrap();
+    drop(database);
+    assert_eq!(doctor().0, Some(0));
+    let (code, said) = doctor_with(&kept);
+    assert!(
+        code == Some(1) && said.contains("cut off or written anew"),
+        "{said}"
+    );
+    assert_ne!(head(), kept);
+    assert_eq!(doctor_with(&head()).0, Some(0));
+    std::fs::write(data.join("mizzen.db"), &whole).unwrap();
     for (edit, expected) in [
+        ("DELETE FROM audit", "entries are gone"),
+        (
+            "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'audit'",
+            "more entries than were written",
+        ),
         (
             "UPDATE runs SET result = replace(result, 'completed', 'vetoed')",
             "the result is not the sealed one",

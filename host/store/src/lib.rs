@@ -34,7 +34,7 @@ mod upkeep;
 mod writer;
 
 pub use api_keys::{ApiKey, NewApiKey};
-pub use audit::{AuditEntry, AuditRecord};
+pub use audit::{AuditEntry, AuditHead, AuditRecord, BadAuditHead};
 pub use councils::{CouncilChange, CouncilRecord, CouncilRefused, KeptCouncil, NewCouncil};
 pub use cursor::{BadCursor, Cursor, List, Page};
 pub use error::{StoreError, WriteError};

@@ -157,6 +157,13 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
             "the audit log was changed: entry {seq} does not follow from the ones before it"
         ));
     }
+    match audit::cut_off(connection)? {
+        0 => {}
+        missing @ 1.. => problems.push(format!(
+            "the audit log was cut off: its last {missing} entries are gone"
+        )),
+        _ => problems.push("the audit log was changed: it has more entries than were written".to_owned()),
+    }
     let audit_entries = connection.query_row("SELECT count(*) FROM audit", [], |row| row.get(0))?;
     Ok(CheckReport {
         problems,

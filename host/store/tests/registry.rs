@@ -500,6 +500,21 @@ async fn an_edited_audit_log_and_a_wrong_sum_are_found_by_the_check() {
     store.record_audit(audit("denied")).await.unwrap();
     let report = store.check().await.unwrap();
     assert_eq!((report.problems.len(), report.audit_entries), (0, 6));
+    // A copy knows as well how many there were.
+    let copy = tempfile::tempdir().unwrap();
+    store.backup(&copy.path().join("mizzen.db")).await.unwrap();
+    let cut = rusqlite::Connection::open(copy.path().join("mizzen.db")).unwrap();
+    cut.execute("DELETE FROM audit WHERE seq > 4", []).unwrap();
+    drop(cut);
+    let copied = open(copy.path());
+    let problems = copied.check().await.unwrap().problems;
+    assert_eq!(
+        problems,
+        ["the audit log was cut off: its last 2 entries are gone"]
+    );
+    let head = store.audit_head().await.unwrap();
+    assert_eq!(head.to_string().parse(), Ok(head));
+    assert!(store.audit_holds(head).await.unwrap() && !copied.audit_holds(head).await.unwrap());
     assert_eq!(store.recent_audit(1).await.unwrap()[0].entry.action, "denied");
     let by_hand = rusqlite::Connection::open(store.path()).unwrap();
     by_hand

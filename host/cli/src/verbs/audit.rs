@@ -1,6 +1,7 @@
-//! `mizzen audit`: the journals of executions, for whoever does not want to take the host's word.
+//! `mizzen audit`: the journals of executions, for whoever does not want to take the host's word, and the end of the host's own log.
 
 mod export;
+mod head;
 mod verify;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ pub(crate) struct Audit {
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     Export(export::Export),
+    Head(head::Head),
     Verify(verify::Verify),
 }
 
@@ -23,6 +25,7 @@ impl Audit {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.verb {
             Verb::Export(verb) => verb.run(),
+            Verb::Head(verb) => verb.run(),
             Verb::Verify(verb) => verb.run(),
         }
     }

@@ -4,14 +4,16 @@ use crate::data::{Data, host_public_key};
 use crate::output;
 use anyhow::Result;
 use mizzen_ops::Host;
+use mizzen_store::AuditHead;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Look for what keeps the host from doing its work: damaged data, executions that nobody can continue
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   mizzen doctor --data .mizzen
+  mizzen doctor --audit-head \"$(tail -n 1 heads)\"    (what `mizzen audit head` printed before)
 
 Verifies the file, the audit log, the journal and seal of every execution that has ended, and the
 fingerprints of sprites; says of every open execution how it would go on. May run beside the
@@ -19,6 +21,9 @@ server. Exits 1 when something is wrong.")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     data: Data,
+    /// A head of the audit log that was kept elsewhere: the log must still hold everything up to it
+    #[arg(long, value_name = "HEAD")]
+    audit_head: Option<AuditHead>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -28,7 +33,15 @@ impl Doctor {
     pub(super) fn run(self) -> Result<ExitCode> {
         let key = host_public_key(self.data.folder())?;
         let (report, runs, examined) = self.data.with_existing_store(|store| async move {
-            let report = store.check().await?;
+            let mut report = store.check().await?;
+            if let Some(head) = self.audit_head
+                && !store.audit_holds(head).await?
+            {
+                report.problems.push(format!(
+                    "the audit log does not hold entry {} as it was: it was cut off or written anew, or this is an older backup",
+                    head.seq
+                ));
+            }
             let host = Arc::new(Host::new(store));
             let runs = host.examine_runs().await?;
             let examined = host.examine_records(key.as_ref()).await?;

@@ -123,6 +123,7 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     tokio::spawn(tend_runs(Arc::clone(&host)));
     let outgoing = Arc::new(Outgoing::system(OutgoingLimits::default()));
     tokio::spawn(Arc::clone(&host).deliver_hooks(outgoing));
+    log_audit_head(&store).await;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
     let mut stdout = std::io::stdout();
@@ -136,6 +137,9 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     server.serve(stop).await;
     host.traces.flush(FLUSH).await;
     let poisoned = store.is_poisoned();
+    if !poisoned {
+        log_audit_head(&store).await;
+    }
     store.close().await;
     drop(lock);
     if poisoned {
@@ -143,6 +147,14 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where logs are kept elsewhere, nobody can cut off the end of the audit log unnoticed.
+async fn log_audit_head(store: &Store) {
+    match store.audit_head().await {
+        Ok(head) => tracing::info!(%head, "audit log"),
+        Err(error) => tracing::error!(%error, "the end of the audit log cannot be read"),
+    }
 }
 
 /// Looks again and again for open runs that nobody drives: an error in between must not strand one.
