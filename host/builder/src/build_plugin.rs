@@ -1,7 +1,7 @@
 //! Building a plugin into its signed package.
 
 use crate::{BuildError, Progress, Project, cargo, toolchain};
-use mizzen_catalog::component::Shape;
+use mizzen_catalog::component::{Need, Shape};
 use mizzen_catalog::files;
 use mizzen_catalog::key::{KeyId, SecretKey};
 use mizzen_catalog::package::{self, Digest, Package};
@@ -43,6 +43,8 @@ pub struct BuiltPlugin {
     pub manifest: Manifest,
     /// What the component imports, in the order of the file.
     pub imports: Vec<String>,
+    /// Those of them that no host links, each with the reason.
+    pub refused: Vec<(String, String)>,
     /// Whether the same package was there already.
     pub unchanged: bool,
 }
@@ -100,7 +102,12 @@ pub(crate) fn write_package(
         path: path.clone(),
         problems: problems.to_string(),
     })?;
+    let refused = shape.imports.iter().filter_map(|import| match import.need() {
+        Need::Refused { reason } => Some((import.name.clone(), reason)),
+        Need::Nothing | Need::Permission { .. } => None,
+    });
     Ok(BuiltPlugin {
+        refused: refused.collect(),
         path,
         size,
         digest: package.digest(),

@@ -6,6 +6,7 @@ use mizzen_catalog::load::load_set;
 use mizzen_catalog::{LoadFailure, Sources, Terms};
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::{CallReport, LogLevel};
+use mizzen_model::namespace::steers_a_terminal;
 use mizzen_ops::toolbox::{CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
 use std::path::PathBuf;
@@ -88,14 +89,37 @@ pub(crate) fn print_log(report: &CallReport) {
         let fields: String = line
             .fields
             .iter()
-            .map(|(name, value)| format!(" {}={}", name.escape_debug(), value.escape_debug()))
+            .map(|(name, value)| format!(" {}={}", shown(name), shown(value)))
             .collect();
-        eprintln!("[{level}] {}{fields}", line.message.escape_debug());
+        eprintln!("[{level}] {}{fields}", shown(&line.message));
     }
     if report.log_dropped > 0 {
         eprintln!(
             "[warn] {} more lines did not fit the log limit",
             report.log_dropped
         );
+    }
+}
+
+/// What a guest logs, without what a terminal would obey: that is shown escaped, on one line.
+fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if steers_a_terminal(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_shown_as_it_is_but_for_what_a_terminal_obeys() {
+        assert_eq!(shown("it's \"ä\""), "it's \"ä\"");
+        assert_eq!(shown("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\nb");
     }
 }

@@ -87,17 +87,52 @@ fn the_tutorial_needs_at_most_three_commands_to_a_signed_and_checked_call() {
         "    let name =",
         "    mizzen_sdk::kv::set(\"last\", input.name.as_bytes())?;\n    let name =",
     );
-    place.succeed(&["plugin", "build", "hello"]);
-    let refused = place.run(&[
-        "plugin",
-        "run",
-        "hello/dist/hello-0.1.0.wasm",
-        "hello.greet",
-        "--input",
-        "{\"name\":\"Ada\"}",
-    ]);
+    let run = || {
+        place.succeed(&["plugin", "build", "hello"]);
+        let package = "hello/dist/hello-0.1.0.wasm";
+        place.run(&[
+            "plugin",
+            "run",
+            package,
+            "hello.greet",
+            "--input",
+            "{\"name\":\"Ada\"}",
+        ])
+    };
+    let refused = run();
     assert_eq!(refused.status.code(), Some(1));
     assert!(said(&refused).contains("\"kv:"), "{}", said(&refused));
+    place.change(
+        "hello/plugin.toml",
+        "[limits]",
+        "[permissions]\n\"kv:write\" = \"remembers the last\"\n[limits]",
+    );
+    let denied = run();
+    assert_eq!(denied.status.code(), Some(1));
+    assert!(
+        said(&denied).contains("the tool does not ask for it"),
+        "{}",
+        said(&denied)
+    );
+    place.change(
+        "hello/src/lib.rs",
+        "side_effects = \"none\"",
+        "side_effects = \"write\", permissions = [\"kv:write\"]",
+    );
+    let greeted = run();
+    assert!(greeted.status.success(), "{}", said(&greeted));
+
+    // What no host offers is said when it is built, and not first where it is loaded.
+    place.change(
+        "hello/src/lib.rs",
+        "    let name =",
+        "    let _ = std::net::TcpStream::connect(\"127.0.0.1:1\");\n    let name =",
+    );
+    let built = place.succeed(&["plugin", "build", "hello"]);
+    assert!(
+        built.contains("no host loads it: it imports wasi:sockets/"),
+        "{built}"
+    );
 }
 
 #[test]

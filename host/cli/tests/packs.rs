@@ -506,6 +506,23 @@ fn check_says_what_a_host_would_refuse() {
     let output = desk.mizzen(&["rules", "check", "mine/rules.clp"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("`mizzen pack check mine` reads them"), "{said}");
+    // The pack's own verb has the host's templates, and names them instead of itself.
+    let misspelt = desk.pack("(defrule a (stepp (tool ?t)) => (assert (decision (reason \"x\"))))");
+    let check = |folder: &str| {
+        let output = desk.mizzen(&["pack", "check", folder]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), said)
+    };
+    let (code, said) = check(&misspelt);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("the host's templates are moment, run, step, "),
+        "{said}"
+    );
+    assert!(!said.contains("mizzen pack check"), "{said}");
+    let (code, said) = check(&desk.pack(""));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("never says anything"), "{said}");
     // What is no folder of rules is told from one that is missing.
     let package = Path::new(&folder)
         .join("dist/mine-0.1.0.wasm")

@@ -83,7 +83,13 @@ fn refused(error: &PackProjectError, json: bool) -> anyhow::Result<ExitCode> {
         PackProjectError::Rules { path, error, .. } if json => {
             output::json(&json!({"ok": false, "error": super::rules::error_json(path, error)}))?;
         }
-        PackProjectError::Rules { path, text, error } => super::rules::print_error(path, text, error),
+        PackProjectError::Rules { path, text, error } => {
+            super::rules::print_error(path, text, error);
+            if super::rules::lacks_template(error) {
+                let names: Vec<&str> = mizzen_model::facts::templates().collect();
+                eprintln!("  note: the host's templates are {}", names.join(", "));
+            }
+        }
         other if json => output::json(&json!({"ok": false, "error": {"message": other.to_string()}}))?,
         other => eprintln!("error: {other}"),
     }

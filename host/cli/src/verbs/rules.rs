@@ -74,6 +74,24 @@ pub(super) fn error_json(path: &Path, error: &RuleError) -> Value {
 /// What a line of a terminal holds of a rule file's line.
 const SHOWN: usize = 160;
 
+/// Shows the error of a file that was read alone: the host's templates are not there then.
+fn print_lone_error(path: &Path, text: &str, error: &RuleError) {
+    print_error(path, text, error);
+    let beside = path.with_file_name(mizzen_builder::pack::PACK_TOML);
+    if lacks_template(error) && beside.is_file() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        eprintln!(
+            "  note: these are the rules of a pack; `mizzen pack check {}` reads them with the host's templates",
+            folder.unwrap_or(Path::new(".")).display()
+        );
+    }
+}
+
+/// Whether a rule names a template that nobody has defined.
+pub(super) fn lacks_template(error: &RuleError) -> bool {
+    error.message.contains("no deftemplate")
+}
+
 /// Shows the error with the line it is about, and the part of it.
 pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
     eprintln!("error: {}", harmless(&error.message));
@@ -99,20 +117,6 @@ pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
         eprintln!("   | {mark}");
     }
     eprintln!("  hint: {}", harmless(&error.hint));
-    // The host's templates are not there when the file is read alone.
-    let beside = path.with_file_name(mizzen_builder::pack::PACK_TOML);
-    if error.message.contains("no deftemplate") && beside.is_file() {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        eprintln!(
-            "  note: these are the rules of a pack; `mizzen pack check {}` reads them with the host's templates",
-            if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            }
-            .display()
-        );
-    }
 }
 
 /// Marks what the error is about below its first line. Tabs stay tabs, so that both lines are as wide.

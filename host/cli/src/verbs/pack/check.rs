@@ -67,6 +67,9 @@ impl Check {
             [] => vec!["always".to_owned()],
             moments => moments.to_vec(),
         };
+        if names.is_empty() {
+            eprintln!("note: there are no rules, so the pack never says anything");
+        }
         if self.json {
             output::json(&json!({
                 "ok": true,
@@ -82,7 +85,12 @@ impl Check {
             println!("{} {}", project.id(), project.manifest().version());
             println!("  asked   {}", moments.join(", "));
             println!("  rules   {}", names.join(", "));
-            println!("  reads   {}", rules.reads().join(", "));
+            // A pack that names no template is sent all of them.
+            let reads = rules.reads().join(", ");
+            println!(
+                "  reads   {}",
+                if reads.is_empty() { "everything" } else { &reads }
+            );
             println!("  cases   {}", cases.len());
             println!("ok");
         }

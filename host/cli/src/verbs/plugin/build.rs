@@ -117,6 +117,7 @@ fn shown(built: &BuiltPlugin) -> serde_json::Value {
         "digest": built.digest,
         "key": built.key,
         "imports": built.imports,
+        "refused_imports": built.refused.iter().map(|(import, _)| import).collect::<Vec<_>>(),
         "permissions": permissions,
         "unchanged": built.unchanged,
     })
@@ -129,9 +130,11 @@ pub(super) fn print(built: &BuiltPlugin) {
     println!("  size         {} bytes", built.size);
     println!("  digest       {}", built.digest);
     println!("  signed by    {}", built.key);
+    let is_refused = |import: &&String| built.refused.iter().any(|(name, _)| name == *import);
     let (wasi, contract): (Vec<&String>, Vec<&String>) = built
         .imports
         .iter()
+        .filter(|import| !is_refused(import))
         .partition(|import| import.starts_with("wasi:"));
     let closed =
         (!wasi.is_empty()).then(|| format!("{} of WASI, answered by closed implementations", wasi.len()));
@@ -143,6 +146,10 @@ pub(super) fn print(built: &BuiltPlugin) {
     for (index, import) in imports.iter().enumerate() {
         let label = if index == 0 { "imports" } else { "" };
         println!("  {label:<11}  {import}");
+    }
+    for (import, reason) in &built.refused {
+        let import = mizzen_model::namespace::shorten(import);
+        println!("  warning: no host loads it: it imports {import}; {reason}");
     }
     if built.manifest.permissions().is_empty() {
         println!("  permissions  none");

@@ -43,7 +43,7 @@ impl Check {
                 if self.json {
                     output::json(&json!({"ok": false, "error": super::error_json(&self.file, &error)}))?;
                 } else {
-                    super::print_error(&self.file, &text, &error);
+                    super::print_lone_error(&self.file, &text, &error);
                 }
                 Ok(ExitCode::from(output::EXIT_REFUSED))
             }

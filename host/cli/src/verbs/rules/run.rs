@@ -60,7 +60,7 @@ impl Run {
                 if self.json {
                     output::json(&json!({"ok": false, "error": super::error_json(&self.file, &error)}))?;
                 } else {
-                    super::print_error(&self.file, &text, &error);
+                    super::print_lone_error(&self.file, &text, &error);
                 }
                 return Ok(ExitCode::from(output::EXIT_REFUSED));
             }
