@@ -191,16 +191,31 @@ fn what_an_error_says_is_redacted_through_a_run() {
     let council = json!({
         "domain": "d", "sprites": [sprite], "gate_agents": [sprite],
         "chains": [{"name": "fill", "timeout": "60s",
-            "gates": [{"position": "on_error", "sprite_id": sprite, "condition": "error.message.contains('[redacted]') && !error.message.contains('@')"}],
-            "steps": [{"order": 0, "sprite_id": sprite, "action": "fill", "input_map": {"template": "$input.template", "values": {}}}],
+            "gates": [{"position": "on_error", "sprite_id": sprite, "condition": "!error.message.contains('@')"}],
+            "steps": [
+                {"order": 0, "sprite_id": sprite, "action": "fill", "input_map": {"template": "$input.template", "values": {}}},
+                {"order": 1, "sprite_id": sprite, "action": "fill", "input_map": {"template": "done", "values": {}}},
+            ],
         }],
     });
     let council = server.call_json("POST", "/v1/councils", &council).expect(201, "");
-    let input = json!({"template": "{{ada@example.com or 123-45-6789}}"});
-    let body = json!({"council_id": council["id"], "chain_id": council["chains"][0]["id"], "input": input});
-    let result = server
-        .call_json("POST", "/v1/chains/execute", &body)
-        .expect(200, "");
+    let execute = |template: &str| {
+        let body = json!({
+            "council_id": council["id"], "chain_id": council["chains"][0]["id"], "input": {"template": template},
+        });
+        server
+            .call_json("POST", "/v1/chains/execute", &body)
+            .expect(200, "")
+    };
+    // An error to which the pack has nothing to say stays as it is.
+    let plain = execute("{{nobody}}");
+    let message = plain["steps"][0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`{{nobody}}`"), "{plain:#}");
+    assert_eq!(
+        (&plain["status"], &plain["packs"]),
+        (&json!("completed"), &json!([]))
+    );
+    let result = execute("{{ada@example.com or 123-45-6789}}");
     let message = result["steps"][0]["error"]["message"].as_str().unwrap();
     assert!(message.contains("`{{[redacted] or [redacted]}}`"), "{result:#}");
     assert_eq!(result["gates"][0]["decision"], "allow", "{result:#}");
@@ -232,13 +247,18 @@ fn what_an_error_says_is_redacted_through_a_run() {
         .find(|entry| entry["kind"] == "call_ended")
         .unwrap();
     assert_eq!(failed["failure"]["message"], message, "{failed:#}");
-    let replay = mizzen()
-        .args(["run", "replay", &id, "--data"])
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&replay.stdout);
-    assert!(replay.status.success(), "{said}");
+    let replayed = |id: &str| {
+        let replay = mizzen()
+            .args(["run", "replay", id, "--data"])
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(replay.stdout).unwrap();
+        assert!(replay.status.success(), "{said}");
+        said
+    };
+    replayed(plain["execution_id"].as_str().unwrap());
+    let said = replayed(&id);
     for shown in [&result, &kept, &Value::Array(entries)] {
         let text = without_inputs(shown).to_string();
         for secret in ["ada@example", "123-45-6789"] {
