@@ -9,7 +9,7 @@ pub(crate) use pattern::Pattern;
 
 use crate::budget::{Exhausted, Meter};
 use crate::shared::Text;
-use crate::value::{Value, float_text};
+use crate::value::{Value, float_text, push_integer};
 use number::{Number, compared, finite, fold, number, overflow, remainder};
 use pattern::luhn;
 
@@ -278,14 +278,14 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
 }
 
 fn concatenate(values: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
-    let mut text = String::new();
+    let mut text = String::with_capacity(64);
     for value in values {
         match value {
             Value::Symbol(part) | Value::String(part) => {
                 meter.spend_bytes(part.len())?;
                 text.push_str(part);
             }
-            Value::Integer(value) => text.push_str(&value.to_string()),
+            Value::Integer(value) => push_integer(&mut text, *value),
             Value::Float(value) => text.push_str(&float_text(*value)),
             other => {
                 return Err(Failure::Error(format!(

@@ -54,6 +54,10 @@ pub struct Slot {
     default: Default,
     /// A derived default may be one that the slot does not take: then every fact must say it.
     default_fits: bool,
+    /// It takes every value of this type, one at a time, and nothing else.
+    plain: Option<SlotType>,
+    /// Everything that is allowed fits in every other way.
+    allowed_fits: bool,
 }
 
 impl Slot {
@@ -79,6 +83,17 @@ impl Slot {
     #[must_use]
     pub fn allowed(&self) -> &[Value] {
         &self.allowed
+    }
+
+    /// The type of which it takes every value, one at a time, where that is all there is to say about it.
+    pub(crate) fn plain(&self) -> Option<SlotType> {
+        self.plain
+    }
+
+    /// The allowed symbol of this name, where nothing else has to be looked at.
+    pub(crate) fn allowed_symbol(&self, name: &str) -> Option<&Value> {
+        let is_it = |value: &&Value| matches!(value, Value::Symbol(known) if **known == *name);
+        self.allowed.iter().filter(|_| self.allowed_fits).find(is_it)
     }
 
     /// Whether the value fits; if not, why.
@@ -182,6 +197,16 @@ impl Template {
         &self.slots
     }
 
+    /// The same, of whoever goes through them in their order: the next one is looked at first.
+    pub(crate) fn slot_after(&self, next: usize, name: &str) -> Option<(usize, &Slot)> {
+        let rest = self.slots.get(next..).unwrap_or_default();
+        let found = rest.iter().position(|slot| *slot.name == *name);
+        match found.and_then(|place| rest.get(place).map(|slot| (next + place, slot))) {
+            None => self.slot(name),
+            found => found,
+        }
+    }
+
     pub(crate) fn slot(&self, name: &str) -> Option<(usize, &Slot)> {
         let first = name.as_bytes().first();
         self.slots
@@ -247,6 +272,8 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
         range: None,
         default: Default::Value(Value::Symbol(Text::lasting("nil"))),
         default_fits: false,
+        plain: None,
+        allowed_fits: false,
     };
     let mut default: Option<&Form> = None;
     for attribute in items.iter().skip(2) {
@@ -276,6 +303,11 @@ fn parse_slot(form: &Form) -> Result<Slot, RuleError> {
             }
         }
     }
+    slot.plain = match slot.types.as_slice() {
+        [only] if !slot.multiple && slot.allowed.is_empty() && slot.range.is_none() => Some(*only),
+        _ => None,
+    };
+    slot.allowed_fits = !slot.multiple && slot.allowed.iter().all(|value| slot.check(value).is_ok());
     slot.default = match default {
         Some(attribute) => explicit_default(&slot, attribute)?,
         None => Default::Value(derived(&slot)),

@@ -143,6 +143,21 @@ impl fmt::Display for Value {
     }
 }
 
+/// Most integers that are written are short, and then this is much cheaper than a formatter.
+pub(crate) fn push_integer(text: &mut String, value: i64) {
+    let Ok(mut rest) = u16::try_from(value) else {
+        text.push_str(&value.to_string());
+        return;
+    };
+    let mut unit = [10_000, 1_000, 100, 10].into_iter().find(|unit| rest >= *unit);
+    while let Some(size) = unit {
+        text.push(char::from(b'0' + (rest / size) as u8));
+        rest %= size;
+        unit = (size > 10).then_some(size / 10);
+    }
+    text.push(char::from(b'0' + rest as u8));
+}
+
 /// C's `%.15g`, with `.0` where it would look like an integer.
 pub(crate) fn float_text(value: f64) -> String {
     let scientific = format!("{value:.14e}");
@@ -187,6 +202,17 @@ mod tests {
             (0.0001, "0.0001"),
         ] {
             assert_eq!(float_text(value), text);
+        }
+    }
+
+    #[test]
+    fn integers_are_written_as_they_are() {
+        let around = |value: i64| value.saturating_sub(2)..=value.saturating_add(2);
+        let values = [0, 10, 100, 1_000, 10_000, 65_535, 100_000, -9, i64::MAX, i64::MIN];
+        for value in values.into_iter().flat_map(around) {
+            let mut text = String::new();
+            push_integer(&mut text, value);
+            assert_eq!(text, value.to_string());
         }
     }
 

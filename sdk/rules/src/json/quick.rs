@@ -157,8 +157,10 @@ impl<'t> Cursor<'t> {
 
     fn slots(&mut self, template: &Lasting<Template>) -> Option<Fact> {
         let mut said: Vec<Option<Value>> = vec![None; template.slots().len()];
+        let mut next = 0;
         self.members(&mut |cursor, name| {
-            let (at, slot) = template.slot(name)?;
+            let (at, slot) = template.slot_after(next, name)?;
+            next = at + 1;
             let place = said.get_mut(at).filter(|place| place.is_none())?;
             *place = Some(cursor.slot(slot)?);
             Some(())
@@ -181,7 +183,20 @@ impl<'t> Cursor<'t> {
     /// The value of a slot, which fits it.
     fn slot(&mut self, slot: &Slot) -> Option<Value> {
         let is_only = |kind: SlotType| matches!(slot.types(), [only] if *only == kind);
-        let value = match self.plain()? {
+        let plain = self.plain()?;
+        // Nearly all of them are as plain as this.
+        match (&plain, slot.plain()) {
+            (Plain::Text(text), Some(SlotType::String)) => return Some(self.said.string(text)),
+            (Plain::Text(text), Some(SlotType::Symbol)) => return Some(Value::symbol(text)),
+            (Plain::Integer(number), Some(SlotType::Integer)) => return Some(Value::Integer(*number)),
+            (Plain::Text(text), None) => {
+                if let Some(symbol) = slot.allowed_symbol(text) {
+                    return Some(symbol.clone());
+                }
+            }
+            _ => {}
+        }
+        let value = match plain {
             Plain::Text(text) => {
                 let is_text = |value: &&Value| matches!(value, Value::Symbol(known) if **known == *text);
                 match slot.allowed().iter().find(is_text) {

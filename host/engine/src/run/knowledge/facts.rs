@@ -61,7 +61,7 @@ pub(super) struct Telling {
     read: Arc<[&'static str]>,
     run_id: String,
     time: String,
-    /// How the last fact ended, from its source on: most of them end the same.
+    /// The source and the run of the last fact: most of them have the same.
     tail: String,
     tail_source: Option<String>,
     /// The step that the next facts are about.
@@ -131,11 +131,7 @@ impl Telling {
             }
             text.push(',');
         }
-        if let Some(step) = self.step {
-            text.push_str("\"step\":");
-            digits(text, u64::from(step));
-            text.push(',');
-        }
+        // In the order of the template's slots: whoever reads it finds each where it looks first.
         if let Some(origin) = self.origin {
             text.push_str("\"origin\":\"");
             text.push_str(origin);
@@ -148,12 +144,17 @@ impl Telling {
             quote(tail, source);
             tail.push_str(",\"run-id\":\"");
             tail.push_str(&self.run_id);
-            tail.push_str("\",\"time\":");
-            tail.push_str(&self.time);
-            tail.push_str("}}");
+            tail.push('"');
             self.tail_source = Some(source.to_owned());
         }
         text.push_str(&self.tail);
+        if let Some(step) = self.step {
+            text.push_str(",\"step\":");
+            digits(text, u64::from(step));
+        }
+        text.push_str(",\"time\":");
+        text.push_str(&self.time);
+        text.push_str("}}");
         self.told(Some(template), began);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::Value;
 use crate::json::{plain_length, value_to_json};
+use crate::value::push_integer;
 use std::fmt::Write;
 
 /// A JSON text in the making. Whoever writes it closes what it opens.
@@ -48,7 +49,7 @@ impl Text {
 
     /// The place of the next item of a list.
     pub(super) fn item(&mut self) -> &mut Self {
-        if !self.text.ends_with(['{', '[']) {
+        if !matches!(self.text.as_bytes().last(), Some(b'{' | b'[')) {
             self.text.push(',');
         }
         self
@@ -62,16 +63,13 @@ impl Text {
     }
 
     pub(super) fn number(&mut self, number: usize) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.text, "{number}");
+        push_integer(&mut self.text, i64::try_from(number).unwrap_or(i64::MAX));
     }
 
     pub(super) fn value(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.text(text),
-            Value::Integer(number) => {
-                let _ = write!(self.text, "{number}");
-            }
+            Value::Integer(number) => push_integer(&mut self.text, *number),
             value => match plain(value) {
                 Some(name) => self.text(name),
                 None => self.text.push_str(&value_to_json(value).to_string()),
@@ -80,6 +78,7 @@ impl Text {
     }
 
     pub(super) fn text(&mut self, text: &str) {
+        self.text.reserve(text.len() + 2);
         self.text.push('"');
         let mut rest = text;
         // What is not itself in a text is a byte of its own, so what stands before it is whole.
@@ -89,6 +88,7 @@ impl Text {
             match after.next() {
                 Some(c @ ('"' | '\\')) => self.text.extend(['\\', c]),
                 Some(c) => {
+                    // Writing to a string cannot fail.
                     let _ = write!(self.text, "\\u{:04x}", u32::from(c));
                 }
                 None => break,
