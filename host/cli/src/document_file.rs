@@ -19,9 +19,15 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Reads one document, as strictly as the server reads a body: a key that stands twice is refused. A name that ends in `.yaml`
-/// or `.yml` is YAML; otherwise the first character tells.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
+/// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is a
+/// number that would come out as another one.
+pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
+    let tape = json::parse(text, Limits::default())?;
+    Ok(tape.root().to_json_unique()?.to_serde()?)
+}
+
+/// The text of a file or a pipe, which may have no end.
+pub(crate) fn text(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     let read = open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text);
     read.with_context(|| format!("cannot read {}", path.display()))?;
@@ -30,6 +36,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
         "{} is larger than {MAX_BYTES} bytes",
         path.display()
     );
+    Ok(text)
+}
+
+/// Reads one document, as strictly as the server reads a body: a key that stands twice is refused. A name that ends in `.yaml`
+/// or `.yml` is YAML; otherwise the first character tells.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
+    let text = text(path)?;
     let named_yaml = path
         .extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml");

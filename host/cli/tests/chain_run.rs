@@ -106,6 +106,25 @@ fn each_cause_has_its_exit_code() {
 }
 
 #[test]
+fn an_input_is_read_as_strictly_as_a_request_and_never_without_end() {
+    for (input, expected) in [
+        (r#"{"spec": "a", "spec": "b"}"#, "the key \"spec\" stands twice"),
+        (r#"{"spec": 1e999}"#, "too large"),
+        (r#"{"spec": "#, "--input is not JSON"),
+        ("@/dev/zero", "is larger than"),
+        ("@nowhere", "cannot open nowhere"),
+    ] {
+        let mut command = mizzen_at(workshop());
+        command
+            .args(["chain", "run", "--chain", "deliver", "--input", input])
+            .arg(example("council.json"));
+        let (code, _, err) = said(&command.output().unwrap());
+        assert_eq!(code, Some(1), "{input}: {err}");
+        assert!(err.contains(expected), "{input}: {err}");
+    }
+}
+
+#[test]
 fn json_is_the_result_and_nothing_else() {
     for (input, code, status) in [
         ("staging.json", 0, "completed"),

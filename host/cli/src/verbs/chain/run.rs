@@ -6,6 +6,7 @@ mod view;
 
 use crate::account::Names;
 use crate::council_file;
+use crate::document_file;
 use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
@@ -16,7 +17,7 @@ use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::{Json, Limits, parse};
 use mizzen_ops::{Caller, Document, Wait};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use uuid::Uuid;
 use view::View;
@@ -25,8 +26,6 @@ use view::View;
 const EXIT_WAITING: u8 = 4;
 /// Ctrl-C: 128 and the number of the signal, as shells say it.
 const EXIT_INTERRUPTED: u8 = 130;
-/// Bytes of an input file.
-const MAX_INPUT: u64 = 16 << 20;
 
 /// Run a chain and show its rules, gates and steps as they happen
 #[derive(Debug, clap::Args)]
@@ -175,15 +174,9 @@ fn exit_code(ended: Ended, interrupt: &Interrupt) -> u8 {
 fn input(text: &str) -> Result<Value> {
     let text = match text.strip_prefix('@') {
         None => text.to_owned(),
-        Some(path) => {
-            let size = std::fs::metadata(path)
-                .with_context(|| format!("cannot read {path}"))?
-                .len();
-            anyhow::ensure!(size <= MAX_INPUT, "{path} is larger than {MAX_INPUT} bytes");
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?
-        }
+        Some(path) => document_file::text(Path::new(path))?,
     };
-    serde_json::from_str(&text).context("--input is not JSON; write an object, or @FILE")
+    document_file::value(&text).context("--input is not JSON; write an object, or @FILE")
 }
 
 async fn stored_council(local: &LocalHost, named: &str) -> Result<Document> {

@@ -1,5 +1,6 @@
 //! `mizzen condition eval EXPR --with ctx.json`.
 
+use crate::document_file;
 use crate::output;
 use anyhow::Context as _;
 use mizzen_engine::condition::{Condition, ConditionError, Context, EvalError, Fuel, Variable};
@@ -140,7 +141,10 @@ fn read(path: &Path) -> anyhow::Result<Value> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > CONTEXT_BYTES {
         anyhow::bail!("the context {name} is larger than {CONTEXT_BYTES} bytes");
     }
-    serde_json::from_slice(&bytes).with_context(|| format!("the context {name} is not JSON"))
+    String::from_utf8(bytes)
+        .map_err(anyhow::Error::from)
+        .and_then(|text| document_file::value(&text))
+        .with_context(|| format!("the context {name} is not JSON"))
 }
 
 fn context(document: &Value) -> anyhow::Result<Context<'_>> {

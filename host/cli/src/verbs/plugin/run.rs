@@ -1,5 +1,6 @@
 //! `mizzen plugin run FILE TOOL --input JSON`: one sandboxed call.
 
+use crate::document_file;
 use crate::home::Home;
 use crate::output;
 use crate::workbench::{Workbench, print_log};
@@ -171,7 +172,9 @@ fn read_input(text: &str) -> Result<Value> {
             None => (text.as_bytes().to_vec(), "--input".to_owned()),
         },
     };
-    serde_json::from_slice(&bytes)
+    String::from_utf8(bytes)
+        .map_err(anyhow::Error::from)
+        .and_then(|text| document_file::value(&text))
         .with_context(|| format!("{place} is not JSON; pass an object such as '{{\"name\": \"Ada\"}}'"))
 }
 
