@@ -19,8 +19,8 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is a
-/// number that would come out as another one.
+/// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is
+/// a number that no float can hold.
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
     let tape = json::parse(text, Limits::default())?;
     Ok(tape.root().to_json_unique()?.to_serde()?)
