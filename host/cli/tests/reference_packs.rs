@@ -13,6 +13,8 @@
 mod http;
 
 use http::{Served, mizzen};
+use mizzen_model::id::ExecutionId;
+use mizzen_model::journal::Link;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -257,7 +259,10 @@ fn what_an_error_says_is_redacted_through_a_run() {
         assert!(replay.status.success(), "{said}");
         said
     };
-    replayed(plain["execution_id"].as_str().unwrap());
+    let plain = plain["execution_id"].as_str().unwrap();
+    let silent = replayed(plain);
+    assert!(silent.contains("a pack had nothing to say; step 0 failed"), "{silent}");
+    silence_is_named_and_cannot_be_made_up(folder, plain);
     let said = replayed(&id);
     for shown in [&result, &kept, &Value::Array(entries)] {
         let text = without_inputs(shown).to_string();
@@ -267,6 +272,48 @@ fn what_an_error_says_is_redacted_through_a_run() {
                 "{secret} in {text}{said}"
             );
         }
+    }
+}
+
+/// Where no pack had anything to say before a call, the entry of its end names who was asked; a journal that names others is found out.
+fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
+    let exported = mizzen()
+        .args(["audit", "export", id, "--data"])
+        .arg(folder.join("data"))
+        .output()
+        .unwrap();
+    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    let entry = |at: usize| -> Value {
+        serde_json::from_str(exported["entries"][at]["bytes"].as_str().unwrap()).unwrap()
+    };
+    let ended = entry(1);
+    assert_eq!(ended["kind"], "call_ended", "{ended:#}");
+    assert_eq!(ended["cleared"][0]["asked"], json!([0]), "{ended:#}");
+    assert_eq!(ended["cleared"][0]["question"], 1, "{ended:#}");
+    let file = folder.join("changed.json");
+    let changes: [fn(&mut Value); 4] = [
+        |entry| entry["cleared"] = json!([]),
+        |entry| entry["cleared"][0]["asked"] = json!([]),
+        |entry| entry["cleared"][0]["question"] = json!(7),
+        |entry| entry["cleared"] = json!("all of them"),
+    ];
+    for change in changes {
+        let (mut changed, mut body) = (exported.clone(), ended.clone());
+        change(&mut body);
+        changed["entries"][1]["bytes"] = json!(body.to_string());
+        let mut link = Link::first(ExecutionId::parse(id).unwrap());
+        for entry in changed["entries"].as_array_mut().unwrap() {
+            link = link.next(entry["bytes"].as_str().unwrap());
+            entry["hash"] = json!(link.to_string());
+        }
+        fs::write(&file, changed.to_string()).unwrap();
+        let replay = mizzen()
+            .args(["run", "replay", "--json"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        let said: Value = serde_json::from_slice(&replay.stdout).unwrap();
+        assert_eq!((&said["ok"], &said["difference"]["seq"]), (&json!(false), &json!(2)), "{said:#}");
     }
 }
 
