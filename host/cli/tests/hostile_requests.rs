@@ -316,11 +316,13 @@ fn a_cursor_that_no_page_gave_does_not_begin_the_list_again() {
     server
         .call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"))
         .expect(201, "");
-    for list in ["sprites", "councils", "executions"] {
-        let path = format!("/v1/{list}?cursor={}", "f".repeat(32));
-        server.call("GET", &path).expect(400, "VALIDATION_ERROR");
+    for (list, letter) in [("sprites", "s"), ("councils", "c"), ("executions", "x")] {
+        for letter in [letter, ""] {
+            let path = format!("/v1/{list}?cursor={letter}{}", "f".repeat(32));
+            server.call("GET", &path).expect(400, "VALIDATION_ERROR");
+        }
     }
-    let beyond = format!("/v1/sprites?cursor=7{}{}", "f".repeat(15), "0".repeat(16));
+    let beyond = format!("/v1/sprites?cursor=s7{}{}", "f".repeat(15), "0".repeat(16));
     let page = server.call("GET", &beyond).expect(200, "");
     assert_eq!(page["sprites"].as_array().unwrap().len(), 0);
 }

@@ -256,9 +256,17 @@ fn a_sprite_that_the_caller_has_is_not_sent_again() {
     let id = register(&server, &sprite("MEMBER-1"));
     let made = server.call_json("POST", "/v1/councils", &council("review", &[&id]));
     let place = made.header("location").unwrap().to_owned();
-    server
-        .send("GET", &place, &[("if-none-match", "*")], b"")
-        .expect(200, "");
+    let shown = server.send("GET", &place, &[("if-none-match", "*")], b"");
+    // What is read holds snapshots, what is written names them: a body that is sent back is told so.
+    let refused = server.call_json("PUT", &place, &shown.expect(200, ""));
+    let refused = refused.expect(400, "VALIDATION_ERROR");
+    let error = &refused["details"]["errors"][0];
+    assert_eq!(error["path"], "/sprites/0", "{refused}");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("an object, expected a string: a lowercase UUID"),
+        "{message}"
+    );
 }
 
 #[test]

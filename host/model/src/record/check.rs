@@ -1,6 +1,7 @@
 //! Judges a JSON value by a record's table. Finds everything, stops at nothing, recurses only as deep as the tables
 //! nest: free-form values are not entered.
 
+use super::format::Format;
 use super::{Field, Kind, List, Presence, Record, Repetition, Text};
 use crate::json::{Event, Json, Object, Order, Walk, escape_token};
 use crate::problem::{Code, Problems, quote};
@@ -89,7 +90,14 @@ impl Kind {
         match self {
             Kind::Text(text) => match value.as_str() {
                 Some(found) => text.check(found, path, problems),
-                None => wrong_type(value, "a string", path, problems),
+                None if matches!(text.format, Format::Free | Format::NotBlank) => {
+                    wrong_type(value, "a string", path, problems)
+                }
+                // Of which form is what the caller needs to know: an id where a whole document is given, for one.
+                None => {
+                    let expected = format!("a string: {}", text.format.expected());
+                    wrong_type(value, &expected, path, problems);
+                }
             },
             Kind::Flag => {
                 if value.as_bool().is_none() {
