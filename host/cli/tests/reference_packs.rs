@@ -261,7 +261,10 @@ fn what_an_error_says_is_redacted_through_a_run() {
     };
     let plain = plain["execution_id"].as_str().unwrap();
     let silent = replayed(plain);
-    assert!(silent.contains("a pack had nothing to say; step 0 failed"), "{silent}");
+    assert!(
+        silent.contains("a pack had nothing to say; step 0 failed"),
+        "{silent}"
+    );
     silence_is_named_and_cannot_be_made_up(folder, plain);
     let said = replayed(&id);
     for shown in [&result, &kept, &Value::Array(entries)] {
@@ -313,7 +316,11 @@ fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
             .output()
             .unwrap();
         let said: Value = serde_json::from_slice(&replay.stdout).unwrap();
-        assert_eq!((&said["ok"], &said["difference"]["seq"]), (&json!(false), &json!(2)), "{said:#}");
+        assert_eq!(
+            (&said["ok"], &said["difference"]["seq"]),
+            (&json!(false), &json!(2)),
+            "{said:#}"
+        );
     }
 }
 
