@@ -278,6 +278,10 @@ impl<C> Run<C> {
         if self.result.status.is_final() {
             return commands;
         }
+        // What was let through of another call is not of this one: a run that was made again has not been asked for it.
+        if let Event::CallEnded { .. } = event {
+            self.released = None;
+        }
         // What arrives after the chain's time is too late, whatever it says; only a person's stop is heard.
         if self.is_out_of_time(now_ms) && !matches!(event, Event::Cancel { .. }) {
             self.time_up(now_ms, &mut commands);

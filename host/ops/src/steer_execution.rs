@@ -4,10 +4,14 @@ use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::runs::Message;
-use mizzen_model::execution::{ChainExecutionResult, DecisionRequest, ExecutionStatus};
+use mizzen_model::execution::{Approval, ChainExecutionResult, DecisionRequest, ExecutionStatus};
 use mizzen_model::json::Json;
+use serde_json::Value;
 use tokio::sync::oneshot;
 use uuid::Uuid;
+
+/// Entries of a journal that are read at once.
+const PIECE: usize = 256;
 
 impl Host {
     /// Answers an escalation. The same answer twice is one answer; another one is refused.
@@ -22,8 +26,7 @@ impl Host {
             problems,
         })?;
         let before = self.execution(id).await?;
-        judge(id, &before, &request)?;
-        if is_answered(&before) {
+        if self.judge(id, &before, &request).await? == Judged::Answered {
             return Ok(before);
         }
         let audit = self.audit(caller, "decide_execution", id.to_string());
@@ -37,8 +40,65 @@ impl Host {
             })
             .await?;
         // Somebody may have been faster: then their answer is the one that counts.
-        judge(id, &result, &request)?;
+        self.judge(id, &result, &request).await?;
         Ok(result)
+    }
+
+    /// Refuses an answer to a question that was not asked, or that was answered otherwise.
+    async fn judge(
+        &self,
+        id: Uuid,
+        result: &ChainExecutionResult,
+        request: &DecisionRequest,
+    ) -> Result<Judged, OpError> {
+        let asked = result
+            .escalation
+            .as_ref()
+            .filter(|escalation| escalation.escalation_id == request.escalation_id);
+        let answer = match asked {
+            Some(escalation) => escalation.answer.as_ref().map(|answer| answer.decision),
+            // A run that asks the next question does not hold the one before it any more; its journal does.
+            None => {
+                let answer = self.answer_before(id, &request.escalation_id).await?;
+                Some(answer.ok_or_else(|| Refusal::EscalationNotFound {
+                    id,
+                    escalation_id: request.escalation_id.clone(),
+                })?)
+            }
+        };
+        match answer {
+            Some(decision) if decision != request.decision => {
+                Err(Refusal::AlreadyDecided { id, decision }.into())
+            }
+            Some(_) => Ok(Judged::Answered),
+            None if result.status.is_final() => Err(Refusal::ExecutionEnded {
+                id,
+                status: result.status,
+            }
+            .into()),
+            None => Ok(Judged::Open),
+        }
+    }
+
+    /// What was answered to a question of a run, whatever it has asked since.
+    async fn answer_before(&self, id: Uuid, escalation_id: &str) -> Result<Option<Approval>, OpError> {
+        let mut after = 0;
+        loop {
+            let piece = self.store.run_events(id, after, PIECE).await?;
+            let Some(last) = piece.last().map(|event| event.seq) else {
+                return Ok(None);
+            };
+            after = last;
+            for event in piece {
+                let Ok(entry) = serde_json::from_str::<Value>(&event.bytes) else {
+                    continue;
+                };
+                let text = |name: &str| entry.get(name).and_then(Value::as_str);
+                if text("kind") == Some("decided") && text("escalation_id") == Some(escalation_id) {
+                    return Ok(text("decision").and_then(Approval::parse));
+                }
+            }
+        }
     }
 
     /// Ends a run. Ending it twice is ending it once; a run that ended otherwise cannot be cancelled.
@@ -81,34 +141,11 @@ impl Host {
     }
 }
 
-fn is_answered(result: &ChainExecutionResult) -> bool {
-    result
-        .escalation
-        .as_ref()
-        .is_some_and(|escalation| escalation.answer.is_some())
-}
-
-/// Refuses an answer to a question that was not asked, or that was answered otherwise.
-fn judge(id: Uuid, result: &ChainExecutionResult, request: &DecisionRequest) -> Result<(), OpError> {
-    let escalation = result
-        .escalation
-        .as_ref()
-        .filter(|escalation| escalation.escalation_id == request.escalation_id)
-        .ok_or_else(|| Refusal::EscalationNotFound {
-            id,
-            escalation_id: request.escalation_id.clone(),
-        })?;
-    match &escalation.answer {
-        Some(answer) if answer.decision != request.decision => Err(Refusal::AlreadyDecided {
-            id,
-            decision: answer.decision,
-        }
-        .into()),
-        None if result.status.is_final() => Err(Refusal::ExecutionEnded {
-            id,
-            status: result.status,
-        }
-        .into()),
-        Some(_) | None => Ok(()),
-    }
+/// Where a question stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    /// It was answered so before.
+    Answered,
+    /// Nobody has answered.
+    Open,
 }

@@ -29,7 +29,7 @@ use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{CallFailure, Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
-use mizzen_store::AuditEntry;
+use mizzen_store::{AuditEntry, RunStep};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -150,7 +150,10 @@ impl Driver {
             let mut timer = None;
             match poll_fn(|context| self.poll_next(context, &mut timer)).await {
                 Next::Happened(ended, steered) => self.take_in(ended, steered),
-                Next::Asked(reply) => self.ledger.show(reply, self.run.result()),
+                Next::Asked(reply) => {
+                    self.ledger.show(reply);
+                    self.answer();
+                }
                 Next::Wrote(wrote) => {
                     if let Err(Stopped) = self.settle(wrote) {
                         return;
@@ -258,7 +261,8 @@ impl Driver {
         let now_ms = self.clock.now_ms(&self.host);
         self.apply(ended, audit, now_ms);
         if let Some(reply) = reply {
-            self.ledger.promise(reply, self.run.result());
+            self.ledger.promise(reply);
+            self.answer();
         }
     }
 
@@ -323,6 +327,31 @@ impl Driver {
         self.go_on(commands);
     }
 
+    /// Answers whoever waits, as soon as everything that they are shown is durable. To what packs had nothing to say, that is part of it:
+    /// it is written now, or, while packs look at how a call ended, with the entry of that.
+    fn answer(&mut self) {
+        if !self.ledger.is_asked() {
+            return;
+        }
+        if self.held.is_none()
+            && let Some(cleared) = self.journal.last_cleared()
+        {
+            let first_seq = self.journal.next_seq;
+            let mut body = cleared.entry(self.run.plan().packs());
+            self.journal.tell(&mut body, self.run.result());
+            let step = RunStep {
+                events: vec![self.journal.write(cleared.at_ms, body)],
+                status: self.run.result().status.as_str().to_owned(),
+                sealed: None,
+                deliveries: Vec::new(),
+            };
+            self.ledger.add(first_seq, step, None);
+        }
+        if self.ledger.is_durable() && !self.journal.has_cleared() {
+            self.ledger.answer(self.run.result());
+        }
+    }
+
     /// Takes in what came of a write, and does what had to wait for it.
     fn settle(&mut self, wrote: Wrote) -> Result<(), Stopped> {
         match wrote {
@@ -334,7 +363,7 @@ impl Driver {
                     self.host.wake_deliveries();
                 }
                 if self.ledger.is_durable() {
-                    self.ledger.answer(self.run.result());
+                    self.answer();
                     let barred = std::mem::take(&mut self.barred);
                     self.perform(barred);
                 }

@@ -70,6 +70,16 @@ impl Journal {
         self.cleared.push(cleared);
     }
 
+    /// Whether there is something that no entry names yet.
+    pub(super) fn has_cleared(&self) -> bool {
+        !self.cleared.is_empty()
+    }
+
+    /// The last of it, for an entry of its own.
+    pub(super) fn last_cleared(&mut self) -> Option<Cleared> {
+        self.cleared.pop()
+    }
+
     /// Writes an entry.
     pub(super) fn write(&mut self, at_ms: u64, mut body: Body) -> RunEvent {
         let seq = self.next_seq;

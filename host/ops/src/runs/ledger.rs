@@ -146,19 +146,18 @@ impl Ledger {
     }
 
     /// Answers somebody who asked as soon as everything is durable; not while the store has no room.
-    pub(super) fn show(&mut self, reply: Reply, result: &ChainExecutionResult) {
+    pub(super) fn show(&mut self, reply: Reply) {
         self.asking.push(reply);
-        if self.is_durable() {
-            self.answer(result);
-        }
     }
 
     /// Answers somebody who steered the run as soon as everything is durable, however long that takes.
-    pub(super) fn promise(&mut self, reply: Reply, result: &ChainExecutionResult) {
+    pub(super) fn promise(&mut self, reply: Reply) {
         self.steering.push(reply);
-        if self.is_durable() {
-            self.answer(result);
-        }
+    }
+
+    /// Whether somebody waits for an answer.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.asking.is_empty() || !self.steering.is_empty()
     }
 
     /// Answers everybody who waited; everything is durable.

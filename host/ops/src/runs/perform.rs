@@ -128,6 +128,12 @@ fn stages_of(ended: &Result<ToolResult, CallError>) -> Body {
 pub(crate) trait Script: Send + Sync + std::fmt::Debug {
     /// Makes a call.
     fn call(&self, work: Work) -> mizzen_sandbox::Pending<'_, Result<Value, CallFailure>>;
+
+    /// Answers for the packs.
+    fn judge(
+        &self,
+        question: mizzen_engine::run::PackQuestion,
+    ) -> mizzen_sandbox::Pending<'_, Vec<mizzen_engine::run::PackAnswer>>;
 }
 
 async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {

@@ -3,7 +3,9 @@
 use super::clock::SimClock;
 use crate::clock::Clock as _;
 use crate::runs::perform::{Script, Work};
-use mizzen_engine::run::{CallFailure, Transient};
+use mizzen_engine::pack::{Decision, DecisionDraft};
+use mizzen_engine::run::{CallFailure, PackAnswer, PackQuestion, Transient};
+use mizzen_model::pack::Moment;
 use mizzen_sandbox::Pending;
 use mizzen_store::Store;
 use serde_json::{Value, json};
@@ -111,6 +113,51 @@ impl Script for Tools {
                 made.ended = Some(result.clone().map_err(|failure| failure.message));
             }
             result
+        })
+    }
+
+    fn judge(&self, question: PackQuestion) -> Pending<'_, Vec<PackAnswer>> {
+        Box::pin(async move {
+            // The same question gets the same answer, in whatever process it is asked.
+            let mut dice = Dice::of(self.seed, &format!("packs {}", question.question));
+            let (takes, kind) = (dice.roll(60), dice.roll(20));
+            self.record.lock().unwrap().waited |= takes >= AT_ONCE * 2 || kind < 2;
+            if kind == 0 {
+                self.clock.sleep(Duration::from_secs(1_000_000)).await;
+            }
+            if takes >= AT_ONCE * 2 {
+                self.clock.sleep(Duration::from_millis(takes)).await;
+            }
+            let pointer = match question.moment {
+                Moment::BeforeStep => "/n",
+                Moment::OnError => "/error/message",
+                _ => "/call",
+            };
+            let decision = |action: &str, details: Value| {
+                let draft = DecisionDraft {
+                    action: action.to_owned(),
+                    rule: "sim".to_owned(),
+                    reason: "as scripted".to_owned(),
+                    details: details.to_string(),
+                    facts: "[]".to_owned(),
+                    ..DecisionDraft::default()
+                };
+                Decision::check(draft).unwrap()
+            };
+            let (decision, failure) = match kind {
+                1 => (Some(decision("retry", json!({"delay_ms": 5}))), None),
+                2 => (Some(decision("veto", json!({}))), None),
+                3 => (Some(decision("escalate", json!({}))), None),
+                4 => (Some(decision("annotate", json!({"note": 1}))), None),
+                5..=7 => (Some(decision("redact", json!({"pointer": pointer}))), None),
+                8 => (None, Some("it trapped".to_owned())),
+                _ => (None, None),
+            };
+            vec![PackAnswer {
+                mount: 0,
+                decisions: decision.into_iter().collect(),
+                failure,
+            }]
         })
     }
 }
