@@ -455,6 +455,25 @@ fn check_says_what_a_host_would_refuse() {
     desk.pack(&format!("{rules} (deffacts d {many})"));
     refused(&["pack", "check", &folder], "budget of 10000 facts");
     refused(&["pack", "build", &folder], "budget of 10000 facts");
+    let redacts = |pattern: &str| {
+        format!(
+            "(defrule r (step) => (assert (decision (action redact) (pointer \"/x\") (pattern \"{pattern}\"))))"
+        )
+    };
+    desk.pack(&redacts("[a-z]+"));
+    desk.ok(&["pack", "check", &folder]);
+    for pattern in ["(", &"x".repeat(2_000)] {
+        desk.pack(&redacts(pattern));
+        for verb in ["check", "build"] {
+            refused(&["pack", verb, &folder], "rule r redacts by");
+        }
+    }
+    desk.pack("(defrule r (step) => (assert (decison (action veto) (reason \"x\"))))");
+    refused(&["pack", "check", &folder], "there is no deftemplate decison");
+    refused(
+        &["pack", "check", &folder],
+        "if that is meant, write (decision …)",
+    );
     desk.pack(rules);
     for (line, part) in [
         ("facts_version = \"2.0\"", "the facts \"1.0\" of this mizzen"),

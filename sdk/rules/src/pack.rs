@@ -9,6 +9,7 @@ mod verdict;
 pub use verdict::{Decision, Verdict};
 
 use crate::json::{FactsError, read_facts};
+use crate::rule::Action;
 use crate::shared::Lasting;
 use crate::{
     Budget, Explanation, Fact, FactId, Firing, Program, Report, RuleError, RunError, Session, Template,
@@ -160,6 +161,19 @@ impl Ruleset {
             .filter(|name| self.program.template(name).is_some())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// The patterns of redactions that stand in the rules as they are, each with its rule: whoever carries redactions out can say
+    /// beforehand whether they can be.
+    pub fn redaction_patterns(&self) -> impl Iterator<Item = (&str, &str)> {
+        let rules = self.program.rules.iter();
+        let branches = rules.flat_map(|rule| rule.branches.iter().map(move |branch| (rule, branch)));
+        let actions =
+            branches.flat_map(|(rule, branch)| branch.actions.iter().map(move |action| (rule, action)));
+        actions.filter_map(|(rule, action)| match action {
+            Action::Assert(fact) => Some((&*rule.name, fact.literal("decision", "pattern")?)),
+            _ => None,
+        })
     }
 
     /// A session without facts. It can be made long before it is needed.

@@ -82,6 +82,20 @@ pub(crate) struct NewFact {
     pub(crate) slots: Vec<(usize, Vec<Expression>)>,
 }
 
+impl NewFact {
+    /// The text that a slot of a fact of this template has in any case.
+    #[cfg(feature = "json")]
+    pub(crate) fn literal(&self, template: &str, slot: &str) -> Option<&str> {
+        let found = self.template.as_ref().filter(|found| found.name() == template)?;
+        let (place, _) = found.slot(slot)?;
+        let (_, values) = self.slots.iter().find(|(at, _)| *at == place)?;
+        match values.as_slice() {
+            [Expression::Value(value)] => value.lexeme(),
+            _ => None,
+        }
+    }
+}
+
 /// A conditional element after `or`, `exists` and `forall` have been rewritten.
 #[derive(Clone)]
 enum Element<'a> {

@@ -14,6 +14,7 @@ pub(super) use build::build_rules;
 use crate::home::Home;
 use crate::output;
 use mizzen_builder::pack::{PackProject, PackProjectError};
+use mizzen_engine::pack::Redaction;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -71,9 +72,28 @@ fn open(folder: &Path, json: bool) -> anyhow::Result<Result<PackProject, ExitCod
          `mizzen pack run` build and ask it",
         folder.display()
     );
-    match PackProject::open(folder) {
-        Ok(project) => Ok(Ok(project)),
-        Err(error) => Ok(Err(refused(&error, json)?)),
+    let project = match PackProject::open(folder) {
+        Ok(project) => project,
+        Err(error) => return Ok(Err(refused(&error, json)?)),
+    };
+    let rules = project.ruleset()?;
+    let unusable = rules.redaction_patterns().find_map(|(rule, pattern)| {
+        let problem = Redaction::check_pattern(pattern).err()?;
+        Some(format!(
+            "{}: rule {rule} redacts by {pattern:?}, and the host cannot: {problem}",
+            folder.join("rules.clp").display()
+        ))
+    });
+    match unusable {
+        None => Ok(Ok(project)),
+        Some(message) if json => {
+            output::json(&json!({"ok": false, "error": {"message": message}}))?;
+            Ok(Err(ExitCode::from(output::EXIT_REFUSED)))
+        }
+        Some(message) => {
+            eprintln!("error: {}", output::harmless(&message));
+            Ok(Err(ExitCode::from(output::EXIT_REFUSED)))
+        }
     }
 }
 

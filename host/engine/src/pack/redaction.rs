@@ -40,20 +40,27 @@ impl Redaction {
         }
         let pattern = match details.get("pattern") {
             None => None,
-            Some(Value::String(pattern)) if pattern.len() <= MAX_PATTERN => {
-                Pattern::compile(pattern)?;
+            Some(Value::String(pattern)) => {
+                Self::check_pattern(pattern)?;
                 Some(pattern.clone())
             }
-            Some(_) => {
-                return Err(format!(
-                    "its pattern is not a text of at most {MAX_PATTERN} bytes"
-                ));
-            }
+            Some(_) => return Err("its pattern is not a text".to_owned()),
         };
         Ok(Self {
             pointer: pointer.clone(),
             pattern,
         })
+    }
+
+    /// Whether something can be redacted by this pattern.
+    ///
+    /// # Errors
+    /// With what is wrong with it, in words.
+    pub fn check_pattern(pattern: &str) -> Result<(), String> {
+        if pattern.len() > MAX_PATTERN {
+            return Err(format!("its pattern has more than {MAX_PATTERN} bytes"));
+        }
+        Pattern::compile(pattern).map(drop)
     }
 
     /// Where the text is, an RFC 6901 pointer into the output.

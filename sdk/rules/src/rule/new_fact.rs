@@ -41,9 +41,38 @@ pub(crate) fn new_fact(form: &Form, templates: &Templates, scope: &Scope) -> Res
         None => Ok(NewFact {
             name: name.into(),
             template: None,
-            slots: vec![(0, values(fields, scope)?)],
+            slots: vec![(
+                0,
+                values(fields, scope).map_err(|error| misspelt(form, templates).unwrap_or(error))?,
+            )],
         }),
     }
+}
+
+/// Where the fields are slots of a template that exists: its name is what is wrong.
+fn misspelt(form: &Form, templates: &Templates) -> Option<RuleError> {
+    let (name, fields) = (form.head()?, form.list()?.get(1..)?);
+    let fits = |template: &&Lasting<Template>| {
+        let is_slot = |field: &Form| field.head().is_some_and(|slot| template.slot(slot).is_some());
+        fields.iter().all(is_slot)
+    };
+    let alike = |other: &str| {
+        let same = |(a, b): &(u8, u8)| a == b;
+        let (from, to) = (
+            name.bytes().zip(other.bytes()),
+            name.bytes().rev().zip(other.bytes().rev()),
+        );
+        from.take_while(same).count() + to.take_while(same).count()
+    };
+    let fitting = templates.values().filter(fits).map(|template| template.name());
+    let meant = fitting.max_by_key(|other| alike(other))?;
+    let error = RuleError::refused(
+        form.span,
+        format!("there is no deftemplate {name}, so it has no slots"),
+    );
+    Some(error.hint(format!(
+        "{meant} has such slots; if that is meant, write ({meant} …)"
+    )))
 }
 
 pub(super) fn slots(
