@@ -44,12 +44,16 @@ impl Redaction {
                 Self::check_pattern(pattern)?;
                 Some(pattern.clone())
             }
-            Some(_) => return Err("its pattern is not a text".to_owned()),
+            Some(_) => return Err(Self::no_pattern()),
         };
         Ok(Self {
             pointer: pointer.clone(),
             pattern,
         })
+    }
+
+    fn no_pattern() -> String {
+        format!("its pattern is not a text of at most {MAX_PATTERN} bytes")
     }
 
     /// Whether something can be redacted by this pattern.
@@ -58,7 +62,7 @@ impl Redaction {
     /// With what is wrong with it, in words.
     pub fn check_pattern(pattern: &str) -> Result<(), String> {
         if pattern.len() > MAX_PATTERN {
-            return Err(format!("its pattern has more than {MAX_PATTERN} bytes"));
+            return Err(Self::no_pattern());
         }
         Pattern::compile(pattern).map(drop)
     }
