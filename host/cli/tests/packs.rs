@@ -457,7 +457,7 @@ fn check_says_what_a_host_would_refuse() {
     refused(&["pack", "build", &folder], "budget of 10000 facts");
     let redacts = |pattern: &str| {
         format!(
-            "(defrule r (step) => (assert (decision (action redact) (pointer \"/x\") (pattern \"{pattern}\"))))"
+            "(defrule r (step) => (assert (decision (action redact) (pointer \"/x\") (pattern \"{pattern}\") (reason \"x\"))))"
         )
     };
     desk.pack(&redacts("[a-z]+"));
