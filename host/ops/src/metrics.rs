@@ -237,6 +237,10 @@ fn key(labels: &[&str]) -> String {
         if place > 0 {
             key.push(SEPARATOR);
         }
+        if label.len() <= LABEL_CHARS && !label.contains(SEPARATOR) {
+            key.push_str(label);
+            continue;
+        }
         key.extend(
             label
                 .chars()

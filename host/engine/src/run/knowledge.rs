@@ -100,11 +100,9 @@ impl<C> Run<C> {
 
     fn tell_run(&self, facts: &mut Telling, then: Then, now_ms: u64) {
         let text = |value: &'_ Value, name: &str| -> String {
-            value
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
+            // Most packs do not ask which run it is, and then nobody reads it.
+            let found = value.get(name).filter(|_| facts.is_read("run"));
+            found.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let elapsed = now_ms.saturating_sub(self.started_ms);
         let ending = self.ending.as_ref().filter(|_| then == Then::End);

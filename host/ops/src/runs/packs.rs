@@ -223,7 +223,7 @@ impl Cleared {
 
     pub(super) fn body(&self) -> Body {
         let mut body = Body::default();
-        body.model("asked", &self.asked);
+        body.written("asked", list(&self.asked));
         body.number("at", self.at_ms);
         body.number("question", self.question);
         body
@@ -274,6 +274,18 @@ pub(super) fn is_quiet(command: &Command, plan: &RunPlan) -> bool {
     }
 }
 
+/// Places of mounts, as JSON.
+fn list(mounts: &[usize]) -> String {
+    let mut text = String::with_capacity(2 + 3 * mounts.len());
+    text.push('[');
+    for (at, mount) in mounts.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}{mount}", if at == 0 { "" } else { "," });
+    }
+    text.push(']');
+    text
+}
+
 /// The journal's entry of what packs said: `said` is what the run has recorded of it, redacted and with its effect.
 pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said: &[PackEvaluation]) -> Body {
     let place = |said: &PackEvaluation| {
@@ -283,7 +295,7 @@ pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said
     };
     let mut body = Body::of_kind("packs_answered");
     body.number("question", question);
-    body.model("asked", &asked);
+    body.written("asked", list(asked));
     let mut packs = String::with_capacity(2 + USUAL * said.len());
     for (at, said) in said.iter().enumerate() {
         packs.push(if at == 0 { '[' } else { ',' });

@@ -97,7 +97,7 @@ impl Telling {
         }
     }
 
-    fn is_read(&self, template: &str) -> bool {
+    pub(super) fn is_read(&self, template: &str) -> bool {
         self.read.contains(&template)
     }
 
