@@ -23,7 +23,9 @@ struct Stretch(UnsafeCell<[u8; SIZE]>);
 /// The guest's allocator.
 #[repr(C)]
 pub(crate) struct Arena {
-    /// How much of the stretch is taken: all of it until it is opened. In front of it, so that both begin on one page.
+    /// How much of the stretch there is to take: nothing until it is opened. All of it begins as zeros, which take no room in a file.
+    open: Cell<usize>,
+    /// How much is taken. In front of the stretch, so that both begin on one page.
     taken: Cell<usize>,
     stretch: Stretch,
 }
@@ -34,14 +36,15 @@ unsafe impl Sync for Arena {}
 impl Arena {
     pub(crate) const fn new() -> Self {
         Self {
-            taken: Cell::new(SIZE),
+            open: Cell::new(0),
+            taken: Cell::new(0),
             stretch: Stretch(UnsafeCell::new([0; SIZE])),
         }
     }
 
     /// From now on memory is taken from the stretch.
     pub(crate) fn open(&self) {
-        self.taken.set(0);
+        self.open.set(SIZE);
     }
 
     fn base(&self) -> *mut u8 {
@@ -57,7 +60,7 @@ impl Arena {
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         let place = self.taken.get().checked_next_multiple_of(layout.align())?;
         let end = place.checked_add(layout.size())?;
-        if end > SIZE || layout.align() > ALIGNED {
+        if end > self.open.get() || layout.align() > ALIGNED {
             return None;
         }
         self.taken.set(end);
