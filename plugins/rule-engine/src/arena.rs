@@ -115,3 +115,92 @@ unsafe impl GlobalAlloc for Arena {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block, and the byte that it was filled with.
+    struct Block {
+        at: *mut u8,
+        layout: Layout,
+        byte: u8,
+    }
+
+    impl Block {
+        fn fill(at: *mut u8, layout: Layout, byte: u8) -> Self {
+            assert!(!at.is_null() && (at as usize).is_multiple_of(layout.align()));
+            // SAFETY: the block was just given out with this layout.
+            unsafe { at.write_bytes(byte, layout.size()) };
+            Self { at, layout, byte }
+        }
+
+        fn is_whole(&self, size: usize) -> bool {
+            // SAFETY: the block holds as much, and all of it was written.
+            let bytes = unsafe { std::slice::from_raw_parts(self.at, size) };
+            bytes.iter().all(|byte| *byte == self.byte)
+        }
+    }
+
+    /// Blocks of all sizes are taken, made larger and smaller, and given back, inside of the stretch and beyond it: nobody's bytes change.
+    #[test]
+    fn blocks_never_overlap() {
+        let arena = Box::new(Arena::new());
+        let mut dice = 7_u32;
+        let mut roll = |sides: usize| {
+            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (dice >> 8) as usize % sides
+        };
+        let mut blocks: Vec<Block> = Vec::new();
+        let (mut inside, mut beyond) = (0, 0);
+        for turn in 0..20_000 {
+            if turn == 100 {
+                arena.open();
+            }
+            let byte = roll(256) as u8;
+            match roll(3) {
+                0 => {
+                    let most = if roll(8) == 0 { 5_000 } else { 60 };
+                    let size = 1 + roll(most);
+                    let layout = Layout::from_size_align(size, 1 << roll(7)).unwrap();
+                    // SAFETY: the layout has a size.
+                    let at = unsafe { arena.alloc(layout) };
+                    match arena.place(at) {
+                        Some(_) => inside += 1,
+                        None => beyond += 1,
+                    }
+                    blocks.push(Block::fill(at, layout, byte));
+                }
+                1 if !blocks.is_empty() => {
+                    let last = roll(2) == 0;
+                    let place = if last {
+                        blocks.len() - 1
+                    } else {
+                        roll(blocks.len())
+                    };
+                    let before = blocks.swap_remove(place);
+                    let size = 1 + roll(before.layout.size() * 2);
+                    // SAFETY: the block is one of the arena's, with this layout; the new size is not zero.
+                    let at = unsafe { arena.realloc(before.at, before.layout, size) };
+                    let kept = Block { at, ..before };
+                    assert!(kept.is_whole(size.min(kept.layout.size())), "turn {turn}");
+                    let layout = Layout::from_size_align(size, kept.layout.align()).unwrap();
+                    blocks.push(Block::fill(at, layout, byte));
+                }
+                _ if !blocks.is_empty() => {
+                    let block = blocks.swap_remove(roll(blocks.len()));
+                    assert!(block.is_whole(block.layout.size()), "turn {turn}");
+                    // SAFETY: the block is one of the arena's, with this layout.
+                    unsafe { arena.dealloc(block.at, block.layout) };
+                }
+                _ => {}
+            }
+        }
+        assert!(inside > 100 && beyond > 100, "{inside} inside, {beyond} beyond");
+        for block in blocks {
+            assert!(block.is_whole(block.layout.size()));
+            // SAFETY: as above.
+            unsafe { arena.dealloc(block.at, block.layout) };
+        }
+    }
+}

@@ -6,7 +6,7 @@
 //!
 //! An engine that was never configured describes a pack without an id, which no host loads.
 
-#[cfg(target_family = "wasm")]
+#[cfg(any(test, target_family = "wasm"))]
 mod arena;
 
 use mizzen_rules::pack::{Decision, Failure, Ruleset, Source, Verdict};
