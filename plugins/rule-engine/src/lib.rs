@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::RefCell;
 
-/// What an evaluation of a few dozen facts needs, and some more.
+/// What an evaluation of a few hundred facts needs beyond the arena.
 const ROOM: usize = 128 * 1024;
 
 /// Holes of one size that are looked for.
@@ -116,8 +116,8 @@ fn configure(text: &str) -> Result<Ready, ToolError> {
     })
 }
 
-/// Takes the holes that reading the rules has left, so that what an evaluation allocates lies side by side behind everything
-/// else: a page that it does not touch need not be put back afterwards. Only a guest's memory is laid out so plainly.
+/// Takes the holes that reading the rules has left, so that the session lies side by side, and so does what an evaluation allocates
+/// beyond the arena: a page that it does not touch need not be put back afterwards. Only a guest's memory is laid out so plainly.
 fn fill_holes() {
     if !cfg!(target_family = "wasm") {
         return;
