@@ -1,69 +1,94 @@
-//! Which matches wait to fire, in order, and which have fired.
+//! Which matches wait to fire, in the order of CLIPS's depth strategy: by salience, and among equals the latest first.
 
 use crate::budget::{Exhausted, Meter};
-use crate::fact::Map;
-use crate::memory::RecordId;
-use crate::network::Branch;
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use crate::matches::MatchId;
+use crate::network::{BranchId, Network};
 
-/// A match that waits. The order of the fields is the order of firing: salience, rule, then facts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A match that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Activation {
-    salience: Reverse<i32>,
-    rule: usize,
-    number: usize,
-    pub(crate) tuple: Box<[RecordId]>,
-    pub(crate) branch: usize,
+    pub(crate) found: MatchId,
+    pub(crate) branch: BranchId,
 }
 
+/// The matches that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    waiting: BTreeSet<Activation>,
-    /// Matches that have fired. A rule fires once per tuple of facts, whatever a `not` does later.
-    fired: Map<(usize, Box<[RecordId]>), ()>,
+    /// Every activation there was, by number; empty when it has fired or was taken away.
+    all: Vec<Option<Activation>>,
+    /// By salience, the highest first: numbers of activations, the latest last. Those that were taken away are still listed.
+    groups: Vec<(i32, Vec<u32>)>,
+    waiting: usize,
+    fired: usize,
 }
 
 impl Agenda {
+    /// An empty one for the rules of a network.
+    pub(crate) fn new(network: &Network) -> Self {
+        let mut saliences: Vec<i32> = network.endings.iter().map(|ending| ending.salience).collect();
+        saliences.sort_unstable_by(|a, b| b.cmp(a));
+        saliences.dedup();
+        Self {
+            groups: saliences
+                .into_iter()
+                .map(|salience| (salience, Vec::new()))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Finds room now.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        self.all.reserve(count);
+        for (_, group) in &mut self.groups {
+            group.reserve(count / 4);
+        }
+    }
+
+    /// Adds a match; the number of its activation.
     pub(crate) fn add(
         &mut self,
-        id: usize,
-        branch: &Branch,
-        tuple: &[RecordId],
+        activation: Activation,
+        salience: i32,
         meter: &Meter,
-    ) -> Result<(), Exhausted> {
-        if !self.fired.is_empty() && self.fired.contains_key(&(id, tuple.into())) {
-            return Ok(());
-        }
-        if self.waiting.len() + self.fired.len() >= meter.budget.activations {
+    ) -> Result<u32, Exhausted> {
+        if self.waiting + self.fired >= meter.budget.activations {
             return Err(Exhausted::Activations(meter.budget.activations));
         }
-        self.waiting.insert(activation(id, branch, tuple));
-        Ok(())
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(Some(activation));
+        self.waiting += 1;
+        if let Some((_, group)) = self.groups.iter_mut().find(|(known, _)| *known == salience) {
+            group.push(number);
+        }
+        Ok(number)
     }
 
-    pub(crate) fn remove(&mut self, id: usize, branch: &Branch, tuple: &[RecordId]) {
-        self.waiting.remove(&activation(id, branch, tuple));
+    /// Takes an activation away.
+    pub(crate) fn remove(&mut self, number: u32) {
+        let place = self.all.get_mut(number as usize);
+        if place.and_then(Option::take).is_some() {
+            self.waiting = self.waiting.saturating_sub(1);
+        }
     }
 
-    /// The next match to fire; it counts as fired.
+    /// The next match to fire.
     pub(crate) fn next(&mut self) -> Option<Activation> {
-        let next = self.waiting.pop_first()?;
-        self.fired.insert((next.branch, next.tuple.clone()), ());
-        Some(next)
+        for (_, group) in &mut self.groups {
+            while let Some(number) = group.pop() {
+                let place = self.all.get_mut(number as usize);
+                if let Some(next) = place.and_then(Option::take) {
+                    self.waiting = self.waiting.saturating_sub(1);
+                    self.fired += 1;
+                    return Some(next);
+                }
+            }
+        }
+        None
     }
 
+    /// The matches that wait, the earliest first.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Activation> {
-        self.waiting.iter()
-    }
-}
-
-fn activation(id: usize, branch: &Branch, tuple: &[RecordId]) -> Activation {
-    Activation {
-        salience: Reverse(branch.salience),
-        rule: branch.rule,
-        number: branch.branch,
-        tuple: tuple.into(),
-        branch: id,
+        self.all.iter().flatten()
     }
 }

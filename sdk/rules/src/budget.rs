@@ -15,6 +15,8 @@ pub struct Budget {
     pub cycles: u32,
     /// Activations that wait or have fired.
     pub activations: usize,
+    /// Matches at the same time: of facts with patterns, and of several facts with the first conditions of a rule.
+    pub matches: usize,
     /// Bytes of text and values in facts, and what patterns remember of them.
     pub memory: usize,
 }
@@ -26,6 +28,7 @@ impl Default for Budget {
             facts: 10_000,
             cycles: 64,
             activations: 40_000,
+            matches: 100_000,
             memory: 24 * 1024 * 1024,
         }
     }
@@ -42,6 +45,8 @@ pub enum Exhausted {
     Cycles(u32),
     /// Too many activations.
     Activations(usize),
+    /// Too many matches.
+    Matches(usize),
     /// Too much memory.
     Memory(usize),
     /// A text that a function makes is too long, in bytes.
@@ -67,6 +72,10 @@ impl fmt::Display for Exhausted {
                 "firings led to each other more than the budget of {limit} times; does a rule assert what it matches?"
             ),
             Self::Activations(limit) => write!(f, "the rules match more than the budget of {limit} times"),
+            Self::Matches(limit) => write!(
+                f,
+                "the facts match patterns in more ways than the budget of {limit}; does a pattern with two `$?` look at long facts?"
+            ),
             Self::Memory(limit) => write!(f, "the facts need more than the budget of {limit} bytes"),
             Self::Text(limit) => write!(
                 f,
@@ -125,6 +134,7 @@ pub(crate) struct Meter {
     pub(crate) budget: Budget,
     operations: u64,
     memory: usize,
+    matches: usize,
 }
 
 impl Meter {
@@ -133,7 +143,23 @@ impl Meter {
             budget,
             operations: budget.operations,
             memory: budget.memory,
+            matches: budget.matches,
         }
+    }
+
+    /// One more match, of that many bytes.
+    pub(crate) fn add_match(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.matches = self
+            .matches
+            .checked_sub(1)
+            .ok_or(Exhausted::Matches(self.budget.matches))?;
+        self.reserve(bytes)
+    }
+
+    /// One match less.
+    pub(crate) fn drop_match(&mut self, bytes: usize) {
+        self.matches = (self.matches + 1).min(self.budget.matches);
+        self.release(bytes);
     }
 
     pub(crate) fn spend(&mut self, operations: u64) -> Result<(), Exhausted> {

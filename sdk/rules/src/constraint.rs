@@ -1,217 +1,111 @@
 //! Constraints of one field: `?x&~red&:(> ?x 3)|=(+ ?y 1)`.
 
 use crate::error::RuleError;
-use crate::expression::{self, Expression, Scope, Variable};
-use crate::function::Function;
 use crate::reader::{Form, FormKind, Span};
 use crate::value::Value;
 
-/// One place of a pattern: what it must be, what it binds.
-#[derive(Debug, Clone)]
-pub(crate) struct Item {
+/// What is written at one place of a pattern.
+#[derive(Debug)]
+pub(crate) struct Field {
     /// `$?…`: any number of values.
     pub(crate) many: bool,
-    /// The one value that fits, where it is that simple.
-    pub(crate) literal: Option<Value>,
-    /// The variables that take the value, or must already have it.
-    pub(crate) binds: Vec<Variable>,
-    /// What else must hold.
-    pub(crate) tests: Vec<Expression>,
+    /// The variable that takes the value, or must already have it: it stands first, alone or before `&`.
+    pub(crate) binding: Option<Box<str>>,
+    /// One of these must hold, each of them as a whole. None: anything fits.
+    pub(crate) alternatives: Vec<Vec<Signed>>,
+    pub(crate) span: Span,
 }
 
-enum Term {
+#[derive(Debug)]
+pub(crate) enum Term {
     Value(Value),
-    Single(Box<str>),
-    Multi(Option<Box<str>>),
-    Any,
+    /// A variable that has a value already.
+    Variable(Box<str>),
     Predicate(Form),
     Equals(Form),
 }
 
-struct Signed {
-    term: Term,
-    negated: bool,
-    span: Span,
+#[derive(Debug)]
+pub(crate) struct Signed {
+    pub(crate) term: Term,
+    pub(crate) negated: bool,
+    pub(crate) span: Span,
 }
 
-/// Reads one constraint at the start of `forms` and gives back how many forms it takes. New variables get numbers from
-/// `fresh` and names in `scope`.
-pub(crate) fn parse(
-    forms: &[Form],
-    scope: &mut Scope,
-    fresh: &mut Variable,
-) -> Result<(Item, usize), RuleError> {
-    let (alternatives, binding_first, length) = read_terms(forms)?;
-    let mut item = Item {
+/// Reads one field at the start of `forms` and gives back how many forms it takes.
+pub(crate) fn parse(forms: &[Form]) -> Result<(Field, usize), RuleError> {
+    let span = forms.first().map(|form| form.span).unwrap_or_default();
+    let mut field = Field {
         many: false,
-        literal: None,
-        binds: Vec::new(),
-        tests: Vec::new(),
+        binding: None,
+        alternatives: Vec::new(),
+        span,
     };
-    item.many = alternatives
-        .iter()
-        .flatten()
-        .any(|signed| matches!(signed.term, Term::Multi(_)));
-    let connected = alternatives.len() > 1;
-    let mut rest: Vec<Vec<Signed>> = Vec::new();
-    for (at, alternative) in alternatives.into_iter().enumerate() {
-        let mut kept = Vec::new();
-        for (place, signed) in alternative.into_iter().enumerate() {
-            // `?x&a|b` is ?x and one of a, b; elsewhere in an alternative a variable is compared, not bound.
-            let binds = !signed.negated && (!connected || (at == 0 && place == 0 && binding_first));
-            match (&signed.term, binds) {
-                (Term::Any | Term::Multi(None), _) if !signed.negated => {}
-                (Term::Any | Term::Multi(None), _) => {
-                    return Err(RuleError::refused(signed.span, "`~?` excludes everything")
-                        .hint("name what it must not be: `~red`, `~?x`"));
-                }
-                (Term::Single(name) | Term::Multi(Some(name)), true) => {
-                    let variable = scope.find(name).unwrap_or_else(|| {
-                        let variable = next(fresh);
-                        scope.bind(name, variable);
-                        variable
-                    });
-                    if !item.binds.contains(&variable) {
-                        item.binds.push(variable);
-                    }
-                }
-                _ => kept.push(signed),
-            }
-        }
-        rest.push(kept);
-    }
-    if connected && rest.iter().any(Vec::is_empty) {
-        // One of the alternatives is `?`: anything goes.
-        return Ok((item, length));
-    }
-    rest.retain(|alternative| !alternative.is_empty());
-    match rest.as_slice() {
-        [] => {}
-        [only]
-            if matches!(
-                only.as_slice(),
-                [Signed {
-                    term: Term::Value(_),
-                    negated: false,
-                    ..
-                }]
-            ) =>
-        {
-            if let Some(Signed {
-                term: Term::Value(value),
-                ..
-            }) = rest.pop().and_then(|mut only| only.pop())
-            {
-                item.literal = Some(value);
-            }
-        }
-        _ => {
-            let subject = match item.binds.first() {
-                Some(variable) => *variable,
-                None => {
-                    let hidden = next(fresh);
-                    item.binds.push(hidden);
-                    hidden
-                }
-            };
-            let compiled: Result<Vec<_>, RuleError> = rest
-                .iter()
-                .map(|alternative| {
-                    let terms: Result<Vec<_>, _> = alternative
-                        .iter()
-                        .map(|signed| compile(signed, subject, scope))
-                        .collect();
-                    Ok(joined(Function::And, terms?))
-                })
-                .collect();
-            item.tests.push(joined(Function::Or, compiled?));
-        }
-    }
-    Ok((item, length))
-}
-
-fn next(fresh: &mut Variable) -> Variable {
-    let variable = *fresh;
-    *fresh += 1;
-    variable
-}
-
-fn joined(function: Function, mut parts: Vec<Expression>) -> Expression {
-    if parts.len() == 1
-        && let Some(only) = parts.pop()
-    {
-        return only;
-    }
-    Expression::Call(function, parts)
-}
-
-fn compile(signed: &Signed, subject: Variable, scope: &Scope) -> Result<Expression, RuleError> {
-    let subject = Expression::Variable(subject);
-    let same = if signed.negated {
-        Function::Different
-    } else {
-        Function::Same
+    let follows = |at: usize| match forms.get(at).map(|form| &form.kind) {
+        Some(FormKind::Sign(sign)) => Some(*sign),
+        _ => None,
     };
-    Ok(match &signed.term {
-        Term::Value(value) => Expression::Call(same, vec![subject, Expression::Value(value.clone())]),
-        Term::Single(name) | Term::Multi(Some(name)) => match scope.find(name) {
-            Some(variable) => Expression::Call(same, vec![subject, Expression::Variable(variable)]),
-            None => {
-                return Err(RuleError::refused(
-                    signed.span,
-                    format!("the variable ?{name} has no value here"),
-                )
-                .hint("bind it in an earlier pattern"));
-            }
-        },
-        Term::Equals(form) => Expression::Call(same, vec![subject, expression::compile(form, scope)?]),
-        Term::Predicate(form) => {
-            let predicate = expression::compile(form, scope)?;
-            if signed.negated {
-                Expression::Call(Function::Not, vec![predicate])
-            } else {
-                predicate
-            }
-        }
-        Term::Any | Term::Multi(None) => Expression::Value(Value::boolean(true)),
-    })
-}
-
-type Terms = (Vec<Vec<Signed>>, bool, usize);
-
-/// The terms, alternatives of conjunctions; whether the first is a variable before `&`; the number of forms.
-fn read_terms(forms: &[Form]) -> Result<Terms, RuleError> {
     let mut at = 0;
-    let mut alternatives = vec![Vec::new()];
-    let mut binding_first = false;
+    match forms.first().map(|form| &form.kind) {
+        Some(FormKind::Single(None) | FormKind::Multi(None)) => {
+            field.many = matches!(forms.first().map(|form| &form.kind), Some(FormKind::Multi(_)));
+            if matches!(follows(1), Some('&' | '|')) {
+                return Err(RuleError::refused(span, "`?` takes part in no constraint")
+                    .hint("give it a name, `?x&~red`, or write the constraint alone: `~red`"));
+            }
+            return Ok((field, 1));
+        }
+        Some(FormKind::Single(Some(name)) | FormKind::Multi(Some(name))) if follows(1) != Some('|') => {
+            field.binding = Some(name.clone());
+            field.many = matches!(forms.first().map(|form| &form.kind), Some(FormKind::Multi(_)));
+            if follows(1) != Some('&') {
+                return Ok((field, 1));
+            }
+            at = 2;
+        }
+        _ => {}
+    }
+    field.alternatives.push(Vec::new());
     loop {
-        let (signed, taken) = read_term(forms.get(at..).unwrap_or_default())?;
-        let variable = !signed.negated && matches!(signed.term, Term::Single(_) | Term::Multi(Some(_)));
-        let first = at == 0;
+        let (signed, several, taken) = read_term(forms.get(at..).unwrap_or_default())?;
+        field.many |= several;
         at += taken;
-        if let Some(last) = alternatives.last_mut() {
+        if let Some(last) = field.alternatives.last_mut() {
             last.push(signed);
         }
-        match forms.get(at).map(|form| &form.kind) {
-            Some(FormKind::Sign('&')) => {
-                binding_first |= first && variable;
+        match follows(at) {
+            Some('&') => at += 1,
+            Some('|') => {
+                field.alternatives.push(Vec::new());
                 at += 1;
             }
-            Some(FormKind::Sign('|')) => {
-                alternatives.push(Vec::new());
-                at += 1;
-            }
-            _ => return Ok((alternatives, binding_first, at)),
+            _ => return Ok((field, at)),
         }
     }
 }
 
-fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
-    let mut at = 0;
-    let mut negated = false;
-    while matches!(forms.get(at).map(|form| &form.kind), Some(FormKind::Sign('~'))) {
-        negated = !negated;
-        at += 1;
+impl Field {
+    /// The one value that fits, where it is that simple.
+    pub(crate) fn literal(&self) -> Option<&Value> {
+        match self.alternatives.as_slice() {
+            [only] => only.iter().find_map(|signed| match &signed.term {
+                Term::Value(value) if !signed.negated => Some(value),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A term, whether it stands for several values, and how many forms it takes.
+fn read_term(forms: &[Form]) -> Result<(Signed, bool, usize), RuleError> {
+    let is_tilde = |at: usize| matches!(forms.get(at).map(|form| &form.kind), Some(FormKind::Sign('~')));
+    let negated = is_tilde(0);
+    let at = usize::from(negated);
+    if let Some(second) = forms.get(at).filter(|_| negated && is_tilde(at)) {
+        return Err(
+            RuleError::refused(second.span, "`~` stands twice").hint("take both away, or one of them")
+        );
     }
     let Some(form) = forms.get(at) else {
         let span = forms.last().map(|form| form.span).unwrap_or_default();
@@ -228,9 +122,15 @@ fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
             (Term::Equals(list.clone()), 2)
         }
         (FormKind::Atom(value), _) => (Term::Value(value.clone()), 1),
-        (FormKind::Single(Some(name)), _) => (Term::Single(name.clone()), 1),
-        (FormKind::Single(None), _) => (Term::Any, 1),
-        (FormKind::Multi(name), _) => (Term::Multi(name.clone()), 1),
+        (FormKind::Single(Some(name)) | FormKind::Multi(Some(name)), _) => (Term::Variable(name.clone()), 1),
+        (FormKind::Single(None) | FormKind::Multi(None), _) if negated => {
+            return Err(RuleError::refused(form.span, "`~?` excludes everything")
+                .hint("name what it must not be: `~red`, `~?x`"));
+        }
+        (FormKind::Single(None) | FormKind::Multi(None), _) => {
+            return Err(RuleError::refused(form.span, "`?` takes part in no constraint")
+                .hint("take it away: without it the constraint means the same"));
+        }
         (FormKind::Sign(sign), _) => {
             return Err(
                 RuleError::refused(form.span, format!("`{sign}` needs a value before it"))
@@ -248,6 +148,7 @@ fn read_term(forms: &[Form]) -> Result<(Signed, usize), RuleError> {
             negated,
             span: form.span,
         },
+        matches!(form.kind, FormKind::Multi(_)),
         at + taken,
     ))
 }

@@ -1,12 +1,12 @@
 //! What happened in a run, and why a rule did not fire.
 
-use crate::budget::Exhausted;
+use crate::condition::Sense;
 use crate::fact::{Fact, FactId, Facts};
-use crate::network::{Branch, Partial, Plan, Search};
-use crate::rule::Rule;
+use crate::network::{Input, JoinId};
+use crate::rete::Rete;
+use crate::rule::{Joint, Right, Rule};
 use crate::shared::Lasting;
 use std::fmt;
-use std::ops::ControlFlow;
 
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,21 +60,16 @@ pub struct Explanation {
 }
 
 /// Finds the first thing in each alternative of the rule that stood in the way.
-pub(crate) fn explain(
-    rule: &Rule,
-    at: usize,
-    branches: &[Branch],
-    facts: &Facts,
-    search: &mut Search<'_>,
-) -> Result<Explanation, Exhausted> {
-    let mut reasons = Vec::new();
-    for branch in branches.iter().filter(|branch| branch.rule == at) {
-        reasons.push(reason(branch, facts, search)?);
-    }
-    Ok(Explanation {
+pub(crate) fn explain(rule: &Rule, at: usize, rete: &Rete<'_>) -> Explanation {
+    let endings = rete.network.endings.iter().filter(|ending| ending.rule == at);
+    let reasons = endings.filter_map(|ending| {
+        let branch = rule.branches.get(ending.branch)?;
+        Some(reason(&branch.joints, &ending.path, rete))
+    });
+    Explanation {
         rule: rule.name.to_string(),
-        reasons,
-    })
+        reasons: reasons.collect(),
+    }
 }
 
 /// What stands against a pattern that no fact matches: whether there are facts of its name at all, and one of them.
@@ -92,70 +87,50 @@ fn unmatched(text: &str, name: &str, facts: &Facts) -> String {
     }
 }
 
-fn reason(branch: &Branch, facts: &Facts, search: &mut Search<'_>) -> Result<String, Exhausted> {
-    let group = &branch.group;
-    let text = |position: usize| {
-        let memory = group
-            .memories
-            .get(position)
-            .and_then(|id| search.memories.get(*id));
-        memory.map_or_else(String::new, |memory| memory.pattern.text.clone())
+fn reason(joints: &[Joint], path: &[JoinId], rete: &Rete<'_>) -> String {
+    let positive = |joint: &&Joint| joint.sense == Sense::Positive;
+    let patterns = joints.iter().zip(path);
+    let matched = |join: &JoinId| match rete.network.joins.get(*join).map(|join| join.input) {
+        Some(Input::Facts(alpha)) => rete.memories.alphas.get(alpha).map_or(0, |memory| memory.count),
+        _ => 0,
     };
-    for memory in group.memories.iter().filter_map(|id| search.memories.get(*id)) {
-        if memory.len() == 0 {
-            return Ok(unmatched(&memory.pattern.text, &memory.pattern.name, facts));
+    for (joint, join) in patterns.clone().filter(|(joint, _)| positive(joint)) {
+        if let Right::Pattern(pattern) = &joint.right
+            && matched(join) == 0
+        {
+            return unmatched(&pattern.text, &pattern.name, &rete.facts);
         }
     }
-    // The longest beginning of the join order that has a match.
-    let steps = &group.plan.steps;
-    for length in 1..=steps.len() {
-        let plan = Plan {
-            steps: steps.get(..length).unwrap_or_default().to_vec(),
+    // The first condition behind which nothing waits.
+    let waits = |join: Option<&JoinId>| {
+        let memory = join.and_then(|join| rete.memories.lefts.get(*join));
+        memory.is_some_and(|memory| memory.count > 0)
+    };
+    for (at, joint) in joints.iter().enumerate() {
+        if waits(path.get(at + 1)) {
+            continue;
+        }
+        let before: Vec<&str> = joints
+            .iter()
+            .take(at)
+            .filter(positive)
+            .map(|joint| &*joint.text)
+            .collect();
+        return match (&joint.right, joint.sense) {
+            (Right::Pattern(_), Sense::Positive) if before.is_empty() => {
+                format!("no fact passes the tests of {}", joint.text)
+            }
+            (Right::Pattern(_), Sense::Positive) => format!(
+                "no fact for {} agrees with those for {}",
+                joint.text,
+                before.join(" ")
+            ),
+            (Right::Nothing, _) => {
+                let tests: Vec<&str> = joint.tests.iter().map(|test| &*test.text).collect();
+                format!("{} does not hold", tests.join(" "))
+            }
+            _ => format!("its patterns match, but {} does not hold", joint.text),
         };
-        let mut partial = Partial::new(branch.variables, group.memories.len());
-        let mut found = false;
-        let _: ControlFlow<()> = search.run(&plan, &group.tests, 0, &mut partial, &mut |_, _| {
-            found = true;
-            Ok(ControlFlow::Break(()))
-        })?;
-        if !found {
-            let position = steps.get(length - 1).map_or(0, |step| step.position);
-            let before: Vec<_> = steps
-                .iter()
-                .take(length - 1)
-                .map(|step| text(step.position))
-                .collect();
-            return Ok(if before.is_empty() {
-                format!("no fact passes the tests of {}", text(position))
-            } else {
-                format!(
-                    "no fact for {} agrees with those for {}",
-                    text(position),
-                    before.join(" ")
-                )
-            });
-        }
     }
-    let mut blocker = None;
-    let mut partial = Partial::new(branch.variables, group.memories.len());
-    let _: ControlFlow<()> = search.run(
-        &group.plan,
-        &group.tests,
-        0,
-        &mut partial,
-        &mut |search, partial| {
-            blocker = search
-                .blocked(&group.nots, partial)?
-                .map(|group| group.text.clone());
-            Ok(if blocker.is_some() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        },
-    )?;
-    Ok(match blocker {
-        Some(text) => format!("its patterns match, but {text} does not hold"),
-        None => "it matched too late or its facts were taken away before it could fire".to_owned(),
-    })
+    "it matched too late or its facts were taken away before it could fire".to_owned()
 }

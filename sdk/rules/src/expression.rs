@@ -6,17 +6,39 @@ use crate::function::{Failure, Function, Pattern, call};
 use crate::pattern::text_of;
 use crate::reader::{Form, FormKind, Span};
 use crate::value::Value;
+use std::borrow::Cow;
 
 /// A variable of one rule: its place among the bindings.
 pub(crate) type Variable = usize;
 
-#[derive(Debug, Clone)]
-pub(crate) enum Expression {
+/// `V` is what stands for a variable: its number on a right-hand side, its place in a match on the left.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expression<V = Variable> {
     Value(Value),
-    Variable(Variable),
-    Call(Function, Vec<Expression>),
+    Variable(V),
+    Call(Function, Vec<Expression<V>>),
     /// `matches` or `luhn-matches` with a literal pattern, compiled once.
-    Matches(Function, Box<Expression>, Pattern),
+    Matches(Function, Box<Expression<V>>, Pattern),
+}
+
+/// What variables stand for.
+pub(crate) trait Bindings<V> {
+    /// The value of a variable.
+    fn value(&self, variable: &V, meter: &mut Meter) -> Result<Cow<'_, Value>, Failure>;
+}
+
+impl Bindings<Variable> for [Option<Value>] {
+    fn value(&self, variable: &Variable, _: &mut Meter) -> Result<Cow<'_, Value>, Failure> {
+        match self.get(*variable) {
+            Some(Some(value)) => Ok(Cow::Borrowed(value)),
+            _ => Err(unbound()),
+        }
+    }
+}
+
+/// A variable that stands for nothing.
+pub(crate) fn unbound() -> Failure {
+    Failure::Error("a variable has no value".to_owned())
 }
 
 /// Names that mean something at one place of a rule.
@@ -56,48 +78,79 @@ impl Scope {
     }
 }
 
-impl Expression {
-    pub(crate) fn evaluate(&self, bindings: &[Option<Value>], meter: &mut Meter) -> Result<Value, Failure> {
+impl<V> Expression<V> {
+    pub(crate) fn evaluate<'a, B: Bindings<V> + ?Sized>(
+        &'a self,
+        bindings: &'a B,
+        meter: &mut Meter,
+    ) -> Result<Cow<'a, Value>, Failure> {
         match self {
-            Self::Value(value) => Ok(value.clone()),
-            Self::Variable(variable) => bindings
-                .get(*variable)
-                .cloned()
-                .flatten()
-                .ok_or_else(|| Failure::Error("a variable has no value".to_owned())),
-            // Left to right, and no further than needed: the second operand may only make sense when the first holds.
-            Self::Call(function @ (Function::And | Function::Or), arguments) => {
-                meter.spend(1)?;
-                let deciding = *function == Function::Or;
-                for argument in arguments {
-                    if argument.evaluate(bindings, meter)?.is_true() == deciding {
-                        return Ok(Value::boolean(deciding));
-                    }
-                }
-                Ok(Value::boolean(!deciding))
+            Self::Value(value) => Ok(Cow::Borrowed(value)),
+            Self::Variable(variable) => bindings.value(variable, meter),
+            Self::Call(Function::And | Function::Or, _) | Self::Matches(..) => {
+                Ok(Cow::Owned(Value::boolean(self.holds(bindings, meter)?)))
             }
             // Most calls have one or two arguments, which need no list.
-            Self::Call(function, arguments) => match arguments.as_slice() {
-                [one] => call(*function, &[one.evaluate(bindings, meter)?], meter),
+            Self::Call(function, arguments) => Ok(Cow::Owned(match arguments.as_slice() {
+                [one] => call(*function, &[&*one.evaluate(bindings, meter)?], meter)?,
                 [one, two] => {
-                    let arguments = [one.evaluate(bindings, meter)?, two.evaluate(bindings, meter)?];
-                    call(*function, &arguments, meter)
+                    let (one, two) = (one.evaluate(bindings, meter)?, two.evaluate(bindings, meter)?);
+                    call(*function, &[&*one, &*two], meter)?
                 }
                 arguments => {
                     let mut values = Vec::with_capacity(arguments.len());
                     for argument in arguments {
                         values.push(argument.evaluate(bindings, meter)?);
                     }
-                    call(*function, &values, meter)
+                    let values: Vec<&Value> = values.iter().map(|value| &**value).collect();
+                    call(*function, &values, meter)?
                 }
-            },
+            })),
+        }
+    }
+
+    /// Whether it is true. What most conditions are made of needs no value for that.
+    pub(crate) fn holds<B: Bindings<V> + ?Sized>(
+        &self,
+        bindings: &B,
+        meter: &mut Meter,
+    ) -> Result<bool, Failure> {
+        match self {
+            // Left to right, and no further than needed: the second operand may only make sense when the first holds.
+            Self::Call(function @ (Function::And | Function::Or), arguments) => {
+                meter.spend(1)?;
+                let deciding = *function == Function::Or;
+                for argument in arguments {
+                    if argument.holds(bindings, meter)? == deciding {
+                        return Ok(deciding);
+                    }
+                }
+                Ok(!deciding)
+            }
+            Self::Call(Function::Not, arguments) if arguments.len() == 1 => {
+                meter.spend(4)?;
+                arguments
+                    .first()
+                    .map_or(Ok(true), |inner| Ok(!inner.holds(bindings, meter)?))
+            }
+            Self::Call(
+                function @ (Function::Same | Function::Different | Function::Is | Function::IsNot),
+                arguments,
+            ) if arguments.len() == 2 => {
+                meter.spend(4)?;
+                let [one, two] = arguments.as_slice() else {
+                    return Ok(false);
+                };
+                let same = one.evaluate(bindings, meter)? == two.evaluate(bindings, meter)?;
+                Ok(same == matches!(function, Function::Same | Function::Is))
+            }
             Self::Matches(function, text, pattern) => {
                 meter.spend(1)?;
-                match text.evaluate(bindings, meter)? {
-                    Value::Symbol(text) | Value::String(text) => Ok(Value::boolean(match function {
-                        Function::LuhnMatches => pattern.is_luhn_match(&text, meter)?,
-                        _ => pattern.is_match(&text, meter)?,
-                    })),
+                match &*text.evaluate(bindings, meter)? {
+                    Value::Symbol(text) | Value::String(text) => Ok(match function {
+                        Function::LuhnMatches => pattern.is_luhn_match(text, meter)?,
+                        _ => pattern.is_match(text, meter)?,
+                    }),
                     other => Err(Failure::Error(format!(
                         "`{}` takes a text, not {}",
                         function.name(),
@@ -105,16 +158,32 @@ impl Expression {
                     ))),
                 }
             }
+            other => Ok(other.evaluate(bindings, meter)?.is_true()),
         }
     }
 
     /// Calls `seen` with every variable.
-    pub(crate) fn variables(&self, seen: &mut dyn FnMut(Variable)) {
+    pub(crate) fn variables(&self, seen: &mut dyn FnMut(&V)) {
         match self {
             Self::Value(_) => {}
-            Self::Variable(variable) => seen(*variable),
+            Self::Variable(variable) => seen(variable),
             Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.variables(seen)),
             Self::Matches(_, text, _) => text.variables(seen),
+        }
+    }
+
+    /// The same with something else in the place of variables.
+    pub(crate) fn map<W>(&self, with: &mut dyn FnMut(&V) -> W) -> Expression<W> {
+        match self {
+            Self::Value(value) => Expression::Value(value.clone()),
+            Self::Variable(variable) => Expression::Variable(with(variable)),
+            Self::Call(function, arguments) => Expression::Call(
+                *function,
+                arguments.iter().map(|argument| argument.map(with)).collect(),
+            ),
+            Self::Matches(function, text, pattern) => {
+                Expression::Matches(*function, Box::new(text.map(with)), pattern.clone())
+            }
         }
     }
 }

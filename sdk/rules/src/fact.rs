@@ -1,6 +1,7 @@
 //! Facts, and the store that knows each of them once.
 
 use crate::budget::{Exhausted, Meter};
+use crate::matches::{MatchId, NONE};
 use crate::shared::{Lasting, Text};
 use crate::template::{Slot, Template};
 use crate::value::Value;
@@ -54,13 +55,6 @@ impl Hasher for Mixing {
     fn write_usize(&mut self, number: usize) {
         self.mix(number as u64);
     }
-}
-
-/// The hash of some values.
-pub(crate) fn hash_of<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
-    let mut hasher = Mixing::default();
-    values.for_each(|value| value.hash(&mut hasher));
-    hasher.finish()
 }
 
 /// Says what is wrong with a value of a slot, and what would be right.
@@ -246,6 +240,8 @@ pub(crate) struct Stored {
     pub(crate) fact: Fact,
     /// How many firings led to it.
     pub(crate) cycle: u32,
+    /// The latest of its matches with patterns.
+    pub(crate) matches: MatchId,
     hash: u64,
     /// The fact with the same hash that came before it.
     before: Option<FactId>,
@@ -275,6 +271,38 @@ impl Facts {
         cycle: u32,
         meter: &mut Meter,
     ) -> Result<Option<FactId>, Exhausted> {
+        let id = FactId(self.stored.len() as u64);
+        let Some(new) = self.store(fact, cycle, id, meter)? else {
+            return Ok(None);
+        };
+        self.stored.push(Some(new));
+        Ok(Some(id))
+    }
+
+    /// Puts a fact into the place of one that was unlinked; `false` where the same fact is there already.
+    pub(crate) fn replace(
+        &mut self,
+        id: FactId,
+        fact: Fact,
+        cycle: u32,
+        meter: &mut Meter,
+    ) -> Result<bool, Exhausted> {
+        self.take(id, meter);
+        let new = self.store(fact, cycle, id, meter)?;
+        let is_new = new.is_some();
+        if let Some(place) = self.place(id) {
+            *place = new;
+        }
+        Ok(is_new)
+    }
+
+    fn store(
+        &mut self,
+        fact: Fact,
+        cycle: u32,
+        id: FactId,
+        meter: &mut Meter,
+    ) -> Result<Option<Stored>, Exhausted> {
         let weight = fact.weight();
         meter.spend(1)?;
         meter.spend_bytes(weight)?;
@@ -297,31 +325,33 @@ impl Facts {
             return Err(Exhausted::Facts(meter.budget.facts));
         }
         meter.reserve(weight)?;
-        let id = FactId(self.stored.len() as u64);
         self.latest.insert(hash, id);
         self.count += 1;
-        self.stored.push(Some(Stored {
+        Ok(Some(Stored {
             fact,
             cycle,
+            matches: NONE,
             hash,
             before: latest,
-        }));
-        Ok(Some(id))
+        }))
     }
 
-    pub(crate) fn remove(&mut self, id: FactId, meter: &mut Meter) -> Option<Stored> {
-        let stored = self.place(id)?.take()?;
+    /// Makes a fact unknown; `false` where it is not there. Its matches can still look at it.
+    pub(crate) fn unlink(&mut self, id: FactId) -> bool {
+        let Some((hash, before)) = self.get(id).map(|stored| (stored.hash, stored.before)) else {
+            return false;
+        };
         self.count -= 1;
-        match self.latest.get(&stored.hash).copied() {
-            Some(latest) if latest == id => match stored.before {
-                Some(before) => self.latest.insert(stored.hash, before),
-                None => self.latest.remove(&stored.hash),
+        match self.latest.get(&hash).copied() {
+            Some(latest) if latest == id => match before {
+                Some(before) => self.latest.insert(hash, before),
+                None => self.latest.remove(&hash),
             },
             // Another one of the same hash came later: its chain leads past this one.
             mut later => {
                 while let Some(Some(other)) = later.and_then(|later| self.place(later)) {
                     if other.before == Some(id) {
-                        other.before = stored.before;
+                        other.before = before;
                         break;
                     }
                     later = other.before;
@@ -329,8 +359,22 @@ impl Facts {
                 None
             }
         };
-        meter.release(stored.fact.weight());
-        Some(stored)
+        true
+    }
+
+    /// Takes a fact that was unlinked away.
+    pub(crate) fn take(&mut self, id: FactId, meter: &mut Meter) {
+        if let Some(stored) = self.place(id).and_then(Option::take) {
+            meter.release(stored.fact.weight());
+        }
+    }
+
+    /// The fact has one more match with a pattern; the one before.
+    pub(crate) fn add_match(&mut self, id: FactId, new: MatchId) -> MatchId {
+        match self.place(id) {
+            Some(Some(stored)) => std::mem::replace(&mut stored.matches, new),
+            _ => NONE,
+        }
     }
 
     fn place(&mut self, id: FactId) -> Option<&mut Option<Stored>> {

@@ -10,7 +10,7 @@ pub(crate) use pattern::Pattern;
 use crate::budget::{Exhausted, Meter};
 use crate::shared::Text;
 use crate::value::{Value, float_text, push_integer};
-use number::{Number, compared, finite, fold, number, overflow, remainder};
+use number::{Number, compared, finite, fold, number, overflow, power, remainder};
 use pattern::luhn;
 
 /// Why an expression has no value.
@@ -38,6 +38,10 @@ pub(crate) enum Function {
     GreaterEqual,
     Same,
     Different,
+    /// What a constraint of a field says, `red` or `?x`. It means the same as `eq`; the network does not take one for the other,
+    /// as CLIPS does not, so that what they share is the same.
+    Is,
+    IsNot,
     And,
     Or,
     Not,
@@ -141,7 +145,7 @@ impl Function {
 }
 
 /// Applies a function to its arguments.
-pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
+pub(crate) fn call(function: Function, arguments: &[&Value], meter: &mut Meter) -> Result<Value, Failure> {
     // A call takes as long as about four steps of a join.
     meter.spend(4)?;
     let error = |message: String| Failure::Error(message);
@@ -156,30 +160,34 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
             | Function::GreaterEqual,
             _,
         ) => boolean(compared(function, arguments)?),
-        (Function::Same, [first, rest @ ..]) => boolean(rest.iter().all(|value| value == first)),
-        (Function::Different, [first, rest @ ..]) => boolean(rest.iter().all(|value| value != first)),
-        (Function::And, _) => boolean(arguments.iter().all(Value::is_true)),
-        (Function::Or, _) => boolean(arguments.iter().any(Value::is_true)),
+        (Function::Is | Function::Same, [first, rest @ ..]) => {
+            boolean(rest.iter().all(|value| value == first))
+        }
+        (Function::IsNot | Function::Different, [first, rest @ ..]) => {
+            boolean(rest.iter().all(|value| value != first))
+        }
+        (Function::And, _) => boolean(arguments.iter().all(|value| value.is_true())),
+        (Function::Or, _) => boolean(arguments.iter().any(|value| value.is_true())),
         (Function::Not, [value]) => boolean(!value.is_true()),
         (
             Function::Add | Function::Subtract | Function::Multiply | Function::Divide | Function::Quotient,
             _,
         ) => fold(function, arguments),
         (Function::Remainder, [a, b]) => remainder(a, b),
-        (Function::Power, [a, b]) => finite(
-            function,
-            number(function, a)?.float().powf(number(function, b)?.float()),
-        ),
+        (Function::Power, [a, b]) => power(a, b),
         (Function::Absolute, [value]) => match number(function, value)? {
             Number::Integer(value) => value
                 .checked_abs()
                 .map(Value::Integer)
                 .ok_or_else(|| overflow(function)),
-            Number::Float(value) => finite(function, value.abs()),
+            // Minus zero is not less than zero.
+            Number::Float(float) if float < 0.0 => finite(function, -float),
+            Number::Float(_) => Ok((*value).clone()),
         },
         (Function::Minimum | Function::Maximum, [first, rest @ ..]) => {
-            let mut best = (number(function, first)?, first);
+            let mut best = (number(function, first)?, *first);
             for value in rest {
+                let value = *value;
                 let candidate = number(function, value)?;
                 let better = match function {
                     Function::Minimum => candidate.order(best.0).is_lt(),
@@ -239,7 +247,7 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
         (Function::Member, [value, values]) => {
             let values = several(function, values)?;
             meter.spend(u64::try_from(values.len()).unwrap_or(u64::MAX))?;
-            Ok(match values.iter().position(|candidate| candidate == value) {
+            Ok(match values.iter().position(|candidate| candidate == *value) {
                 Some(at) => position(at + 1),
                 None => Value::boolean(false),
             })
@@ -277,7 +285,7 @@ pub(crate) fn call(function: Function, arguments: &[Value], meter: &mut Meter) -
     }
 }
 
-fn concatenate(values: &[Value], meter: &mut Meter) -> Result<Value, Failure> {
+fn concatenate(values: &[&Value], meter: &mut Meter) -> Result<Value, Failure> {
     let mut text = String::with_capacity(64);
     for value in values {
         match value {

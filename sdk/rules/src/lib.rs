@@ -8,14 +8,15 @@
 //! Deliberately not here: everything of CLIPS that prints, loops, calls out or defines code (`printout`, `while`,
 //! `system`, `deffunction`, objects, modules). Such a word is refused by name, with its place and a hint.
 //!
-//! Differences from CLIPS that are meant: `(initial-fact)` is always there; among equal salience the order is that of
-//! the rules in the file and then of the facts, not recency; a rule fires once per tuple of facts, also when a `not`
-//! becomes true again; integer overflow is an error; an error in a test is recorded in the report.
+//! CLIPS 6.4.2 decides what a program means: which rules fire, in which order, and when one fires again. The network is built as
+//! CLIPS builds it, because the order follows from that; `tests/clips.rs` compares both. What differs is an error and never
+//! another answer; docs/packs.md lists it.
 //!
-//! To add a function: a row in `function.rs`. To add a conditional element: `rule.rs` (reading) and `network.rs`.
+//! To add a function: a row in `function.rs`. To add a conditional element: `condition.rs`.
 
 mod agenda;
 mod budget;
+mod condition;
 mod constraint;
 mod error;
 mod explain;
@@ -24,13 +25,15 @@ mod fact;
 mod function;
 #[cfg(feature = "json")]
 pub mod json;
-mod memory;
+mod matches;
 mod network;
 #[cfg(feature = "json")]
 pub mod pack;
 mod pattern;
+mod place;
 mod program;
 mod reader;
+mod rete;
 mod rule;
 mod session;
 mod shared;

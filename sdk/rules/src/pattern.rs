@@ -1,54 +1,52 @@
-//! Patterns: `(name field …)` and `(name (slot constraint) …)`, compiled, and matched against one fact.
+//! Patterns: `(name field …)` and `(name (slot constraint) …)`, as steps of the network that looks at one fact.
+//!
+//! The steps are those that CLIPS makes: patterns with the same beginning share it, and the order in which a fact finds its
+//! patterns follows from that.
 
-use crate::budget::{Exhausted, Meter};
-use crate::constraint::{self, Item};
+mod steps;
+
+pub(crate) use steps::{Length, Step, StepKind, StepTest};
+
+use crate::constraint::{self, Field, Signed, Term};
 use crate::error::RuleError;
-use crate::expression::{Expression, Scope, Variable};
-use crate::fact::Fact;
-use crate::function::Failure;
-use crate::program::Templates;
+use crate::expression::{self, Expression};
+use crate::function::Function;
+use crate::place::{Getter, Place, Shape, Side};
 use crate::reader::{Form, FormKind};
+use crate::rule::{Builder, Test};
 use crate::shared::Lasting;
 use crate::template::Template;
 use crate::value::Value;
 use std::sync::Arc;
+use steps::SlotSteps;
 
-/// A compiled pattern.
+/// A compiled pattern: what one fact must be, whatever the others are.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) name: Arc<str>,
     pub(crate) template: Option<Lasting<Template>>,
-    slots: Vec<SlotPattern>,
-    /// The variables whose values a match has, in the order of [`Record`] values.
-    pub(crate) locals: Vec<Variable>,
-    /// Tests about this pattern alone.
-    pub(crate) tests: Vec<Expression>,
-    /// `?f <- pattern`.
-    pub(crate) address: Option<Variable>,
+    pub(crate) steps: Vec<Step>,
+    /// The values by which matches are found when others are joined with them.
+    pub(crate) key: Vec<Getter>,
+    /// For an ordered pattern: whether each field is a `$?`, and the constant that it is.
+    fields: Vec<(bool, Option<Value>)>,
     /// As it was written, for explanations.
     pub(crate) text: String,
 }
 
-#[derive(Debug, Clone)]
-struct SlotPattern {
-    slot: usize,
-    /// A sequence of values, or one value.
-    several: bool,
-    items: Vec<Item>,
-}
-
-/// Where a pattern's names go.
-pub(crate) struct Naming<'a> {
-    pub(crate) templates: &'a Templates,
-    pub(crate) scope: &'a mut Scope,
-    pub(crate) fresh: &'a mut Variable,
+/// What a pattern says about other facts too.
+#[derive(Debug, Default)]
+pub(crate) struct Joining {
+    pub(crate) tests: Vec<Expression<Place>>,
+    /// The values of facts before that are the same as those of the pattern's key.
+    pub(crate) key: Vec<Place>,
 }
 
 /// The comparisons that people write between their operands.
 const INFIX: [&str; 9] = ["<", "<=", ">", ">=", "=", "==", "!=", "<>", "eq"];
 
-/// Compiles a pattern; the second result are tests that need other patterns' variables too.
-pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, Vec<Expression>), RuleError> {
+/// Compiles a pattern at its position among the conditions. Its variables have values from here on.
+pub(crate) fn compile(form: &Form, builder: &mut Builder<'_>) -> Result<(Pattern, Joining), RuleError> {
     let items = form.list().unwrap_or_default();
     let Some(name) = items.first().and_then(Form::symbol) else {
         return Err(
@@ -56,8 +54,16 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
         );
     };
     let fields = items.get(1..).unwrap_or_default();
-    let template = naming.templates.get(name).cloned();
-    let mut slots = Vec::new();
+    let template = builder.templates.get(name).cloned();
+    let mut compiler = Compiler {
+        builder,
+        steps: Vec::new(),
+        key: Vec::new(),
+        joining: Joining::default(),
+        many: 0,
+        text: text_of(form).as_str().into(),
+    };
+    let mut shown = Vec::new();
     match &template {
         None => {
             refuse_infix(form, name, fields)?;
@@ -73,11 +79,9 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                     "(deftemplate {name} (slot …)), or plain fields: ({name} value)"
                 )));
             }
-            slots.push(SlotPattern {
-                slot: 0,
-                several: true,
-                items: sequence(fields, naming)?,
-            });
+            let fields = sequence(fields)?;
+            shown.extend(fields.iter().map(|field| (field.many, field.literal().cloned())));
+            compiler.several(0, &fields)?;
         }
         Some(template) => {
             let mut seen = Vec::new();
@@ -105,79 +109,320 @@ pub(crate) fn compile(form: &Form, naming: &mut Naming<'_>) -> Result<(Pattern, 
                 seen.push(at);
                 let constraints = field.list().unwrap_or_default().get(1..).unwrap_or_default();
                 refuse_infix(field, slot_name, constraints)?;
-                let items = sequence(constraints, naming)?;
-                if !slot.is_multislot() && (items.len() != 1 || items.iter().any(|item| item.many)) {
-                    return Err(RuleError::refused(
-                        field.span,
-                        format!("slot {slot_name} holds exactly one value"),
-                    )
-                    .hint(format!("({slot_name} ?x), or a multislot in the deftemplate")));
-                }
+                let items = sequence(constraints)?;
                 // It could never match: most likely a word is not spelt as its template has it.
                 for item in &items {
-                    if let Some(Err(problem)) = item.literal.as_ref().map(|value| slot.check_one(value)) {
+                    if let Some(Err(problem)) = item.literal().map(|value| slot.check_one(value)) {
                         return Err(RuleError::refused(field.span, problem).hint(slot.takes()));
                     }
                 }
-                slots.push(SlotPattern {
-                    slot: at,
-                    several: slot.is_multislot(),
-                    items,
-                });
+                match (slot.is_multislot(), items.as_slice()) {
+                    (true, items) => compiler.several(at, items)?,
+                    (false, [item]) if !item.many => compiler.single(at, item)?,
+                    (false, _) => {
+                        return Err(RuleError::refused(
+                            field.span,
+                            format!("slot {slot_name} holds exactly one value"),
+                        )
+                        .hint(format!("({slot_name} ?x), or a multislot in the deftemplate")));
+                    }
+                }
             }
         }
     }
-    let many = slots
-        .iter()
-        .flat_map(|slot| &slot.items)
-        .filter(|item| item.many)
-        .count();
-    if many > 2 {
+    if compiler.many > 2 {
         return Err(RuleError::refused(form.span, "a pattern has at most two `$?`")
             .hint("(name $? ?x $?) looks at every place; more is for a second pattern"));
     }
-    let mut locals = Vec::new();
-    for variable in slots
-        .iter()
-        .flat_map(|slot| &slot.items)
-        .flat_map(|item| &item.binds)
-    {
-        if !locals.contains(variable) {
-            locals.push(*variable);
-        }
-    }
-    let (mut local_tests, mut join_tests) = (Vec::new(), Vec::new());
-    for slot in &mut slots {
-        for test in slot.items.iter_mut().flat_map(|item| item.tests.drain(..)) {
-            let mut local = true;
-            test.variables(&mut |variable| local &= locals.contains(&variable));
-            if local {
-                local_tests.push(test)
-            } else {
-                join_tests.push(test)
-            }
-        }
+    if compiler.steps.is_empty() {
+        compiler.steps.push(Step::any());
     }
     let pattern = Pattern {
         name: name.into(),
-        template,
-        slots,
-        locals,
-        tests: local_tests,
-        address: None,
+        template: template.clone(),
+        steps: compiler.steps,
+        key: compiler.key,
+        fields: shown,
         text: text_of(form),
     };
-    Ok((pattern, join_tests))
+    Ok((pattern, compiler.joining))
+}
+
+struct Compiler<'c, 'b> {
+    builder: &'c mut Builder<'b>,
+    steps: Vec<Step>,
+    key: Vec<Getter>,
+    joining: Joining,
+    many: usize,
+    text: Lasting<str>,
+}
+
+/// What a field says about its own fact.
+#[derive(Debug, Default)]
+struct Own {
+    constant: Option<Value>,
+    tests: Vec<Expression<Place>>,
+}
+
+impl Own {
+    fn tests(self, text: &Lasting<str>) -> (Option<Value>, Vec<Test>) {
+        let tests = self.tests.into_iter().map(|expression| Test {
+            expression,
+            text: text.clone(),
+        });
+        (self.constant, tests.collect())
+    }
+}
+
+impl Compiler<'_, '_> {
+    /// A slot with one value.
+    fn single(&mut self, slot: usize, field: &Field) -> Result<(), RuleError> {
+        let getter = Getter::Slot(slot);
+        let (constant, tests) = self.field(field, getter)?.tests(&self.text);
+        self.steps.extend(Step::of_slot(slot, getter, constant, tests));
+        Ok(())
+    }
+
+    /// A slot with several values, or the fields of an ordered fact.
+    fn several(&mut self, slot: usize, fields: &[Field]) -> Result<(), RuleError> {
+        self.many += fields.iter().filter(|field| field.many).count();
+        let mut steps = SlotSteps::new(slot, fields.iter().map(|field| field.many).collect());
+        for (item, field) in fields.iter().enumerate() {
+            let getter = getter(slot, item, fields);
+            let (constant, tests) = self.field(field, getter)?.tests(&self.text);
+            steps.push(item, getter, constant, tests);
+        }
+        self.steps.extend(steps.end());
+        Ok(())
+    }
+
+    /// One field: its variable gets its place, and what it says is divided between its own fact and others.
+    fn field(&mut self, field: &Field, getter: Getter) -> Result<Own, RuleError> {
+        let place = Place {
+            side: Side::Own,
+            getter,
+        };
+        let mut own = Own::default();
+        let same = |other: Place| same_value(place, other, false);
+        if let Some(name) = &field.binding {
+            let before = self.builder.bind(name, getter, field)?;
+            match before.map(|variable| self.builder.place(variable)) {
+                None => {}
+                Some(other) if other.side == Side::Own => own.tests.push(same(other)),
+                Some(other) => {
+                    self.joining.tests.push(same(other));
+                    self.key.push(getter);
+                    self.joining.key.push(other);
+                }
+            }
+        }
+        if mentions(field, |term| matches!(term, Term::Equals(_))) {
+            refuse_behind_span(field, getter, "`=(…)`")?;
+        }
+        let mut alternatives = Vec::new();
+        for alternative in &field.alternatives {
+            let terms: Result<Vec<_>, _> = alternative
+                .iter()
+                .map(|signed| self.term(signed, field, place))
+                .collect();
+            alternatives.push(terms?);
+        }
+        let is_own = |term: &Expression<Place>| {
+            let mut all = true;
+            term.variables(&mut |place| all &= place.side == Side::Own);
+            all
+        };
+        match alternatives.as_slice() {
+            [] => {}
+            [only] => {
+                for term in only {
+                    if is_own(term) {
+                        flatten(term.clone(), &mut own.tests);
+                    } else {
+                        flatten(term.clone(), &mut self.joining.tests);
+                    }
+                }
+                if let Some(constant) = field.literal() {
+                    // CLIPS looks at the constant and at nothing else.
+                    if own.tests.len() > 1 {
+                        return Err(RuleError::refused(
+                            field.span,
+                            "CLIPS takes a constant for all that a field says, and drops what `&` joins to it",
+                        )
+                        .hint("write the constant alone, and what else must hold in (test …)"));
+                    }
+                    own.tests.clear();
+                    own.constant = Some(constant.clone());
+                }
+            }
+            _ => {
+                let all_own = alternatives.iter().flatten().all(is_own);
+                if !all_own && mentions(field, |term| matches!(term, Term::Value(_))) {
+                    refuse_behind_span(field, getter, "a constant beside a variable of another pattern")?;
+                }
+                let whole = alternatives.into_iter().map(|terms| {
+                    let mut parts = Vec::new();
+                    terms.into_iter().for_each(|term| flatten(term, &mut parts));
+                    joined(Function::And, parts)
+                });
+                let whole = joined(Function::Or, whole.collect());
+                match all_own {
+                    true => own.tests.push(whole),
+                    false => self.joining.tests.push(whole),
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    fn term(&mut self, signed: &Signed, field: &Field, place: Place) -> Result<Expression<Place>, RuleError> {
+        let subject = Expression::Variable(place);
+        let same = match signed.negated {
+            true => Function::Different,
+            false => Function::Same,
+        };
+        Ok(match &signed.term {
+            Term::Value(_) | Term::Equals(_) if field.many => {
+                return Err(RuleError::refused(
+                    signed.span,
+                    "this is one value, and `$?` stands for several",
+                )
+                .hint("look at its parts: $?x&:(eq (nth$ 1 ?x) red), or give the value a field of its own"));
+            }
+            Term::Value(value) => {
+                let function = match place.getter {
+                    Getter::Split { .. } => same,
+                    _ => constraint(signed.negated),
+                };
+                Expression::Call(function, vec![subject, Expression::Value(value.clone())])
+            }
+            Term::Variable(name) => {
+                let variable = self.builder.compared(name, field, signed.span)?;
+                same_value(place, self.builder.place(variable), signed.negated)
+            }
+            Term::Equals(form) => Expression::Call(same, vec![subject, self.expression(form)?]),
+            Term::Predicate(form) => {
+                let predicate = self.expression(form)?;
+                match signed.negated {
+                    true => Expression::Call(Function::Not, vec![predicate]),
+                    false => predicate,
+                }
+            }
+        })
+    }
+
+    fn expression(&mut self, form: &Form) -> Result<Expression<Place>, RuleError> {
+        let expression = expression::compile(form, &self.builder.scope)?;
+        Ok(expression.map(&mut |variable| self.builder.place(*variable)))
+    }
+}
+
+fn constraint(negated: bool) -> Function {
+    match negated {
+        true => Function::IsNot,
+        false => Function::Is,
+    }
+}
+
+/// That the value of a field is, or is not, that of a variable. Where CLIPS can tell beforehand where both stand, it is a constraint;
+/// otherwise a call of `eq`.
+fn same_value(own: Place, other: Place, negated: bool) -> Expression<Place> {
+    let is_plain = |getter: Getter| {
+        matches!(
+            getter,
+            Getter::Slot(_) | Getter::First { .. } | Getter::Last { .. }
+        )
+    };
+    let is_last = |getter: Getter| matches!(getter, Getter::Split { item, shape, .. } if item > shape.second);
+    let known = match other.side {
+        // In one pattern only slots with one value are compared directly.
+        Side::Own => matches!((own.getter, other.getter), (Getter::Slot(_), Getter::Slot(_))),
+        _ => is_plain(own.getter) && (is_plain(other.getter) || is_last(other.getter)),
+    };
+    let function = match (known, negated) {
+        (true, negated) => constraint(negated),
+        (false, true) => Function::Different,
+        (false, false) => Function::Same,
+    };
+    Expression::Call(
+        function,
+        vec![Expression::Variable(own), Expression::Variable(other)],
+    )
+}
+
+fn mentions(field: &Field, is_it: impl Fn(&Term) -> bool) -> bool {
+    field
+        .alternatives
+        .iter()
+        .flatten()
+        .any(|signed| is_it(&signed.term))
+}
+
+/// Behind the only `$?` of a slot, CLIPS 6.4.2 counts from the beginning for some constraints, as if the `$?` took one field.
+fn refuse_behind_span(field: &Field, getter: Getter, what: &str) -> Result<(), RuleError> {
+    match getter {
+        Getter::Last { .. } => Err(RuleError::refused(
+            field.span,
+            format!("behind `$?`, CLIPS compares {what} with another field than this one"),
+        )
+        .hint("bind the field and test it: ?x&:(eq ?x (…))")),
+        _ => Ok(()),
+    }
+}
+
+/// What must hold together, one beside the other.
+pub(crate) fn flatten(test: Expression<Place>, all: &mut Vec<Expression<Place>>) {
+    match test {
+        Expression::Call(Function::And, parts) => all.extend(parts),
+        other => all.push(other),
+    }
+}
+
+fn joined(function: Function, mut parts: Vec<Expression<Place>>) -> Expression<Place> {
+    if parts.len() == 1
+        && let Some(only) = parts.pop()
+    {
+        return only;
+    }
+    Expression::Call(function, parts)
+}
+
+/// Where the value of a field stands among those of its slot.
+fn getter(slot: usize, item: usize, fields: &[Field]) -> Getter {
+    let is_many = |at: &usize| fields.get(*at).is_some_and(|field| field.many);
+    let spans: Vec<usize> = (0..fields.len()).filter(is_many).collect();
+    let before = spans.iter().filter(|span| **span < item).count();
+    let behind = spans.iter().filter(|span| **span > item).count();
+    match (spans.as_slice(), is_many(&item)) {
+        (_, false) if before == 0 => Getter::First { slot, offset: item },
+        (_, false) if before == 1 && behind == 0 => Getter::Last {
+            slot,
+            offset: fields.len() - item - 1,
+        },
+        ([_], true) => Getter::Span {
+            slot,
+            before: item,
+            after: fields.len() - item - 1,
+        },
+        (spans, _) => Getter::Split {
+            slot,
+            item,
+            shape: Shape {
+                first: spans.first().copied().unwrap_or(0),
+                second: spans.get(1).copied().unwrap_or(0),
+                items: fields.len(),
+            },
+        },
+    }
 }
 
 impl Pattern {
     /// For an ordered pattern: how many values the fact must have at least, whether it may have more, and the constants at their
     /// places.
     pub(crate) fn fields(&self) -> (usize, bool, Vec<Option<&Value>>) {
-        let items: Vec<&Item> = self.slots.iter().flat_map(|slot| &slot.items).collect();
-        let fixed = items.iter().filter(|item| !item.many).count();
-        let literals = items.iter().map(|item| item.literal.as_ref()).collect();
-        (fixed, fixed < items.len(), literals)
+        let fixed = self.fields.iter().filter(|(many, _)| !many).count();
+        let literals = self.fields.iter().map(|(_, literal)| literal.as_ref()).collect();
+        (fixed, fixed < self.fields.len(), literals)
     }
 }
 
@@ -211,16 +456,15 @@ fn refuse_infix(form: &Form, name: &str, fields: &[Form]) -> Result<(), RuleErro
     )))
 }
 
-fn sequence(forms: &[Form], naming: &mut Naming<'_>) -> Result<Vec<Item>, RuleError> {
-    let mut items = Vec::new();
+fn sequence(forms: &[Form]) -> Result<Vec<Field>, RuleError> {
+    let mut fields = Vec::new();
     let mut at = 0;
     while at < forms.len() {
-        let (item, taken) =
-            constraint::parse(forms.get(at..).unwrap_or_default(), naming.scope, naming.fresh)?;
-        items.push(item);
+        let (field, taken) = constraint::parse(forms.get(at..).unwrap_or_default())?;
+        fields.push(field);
         at += taken.max(1);
     }
-    Ok(items)
+    Ok(fields)
 }
 
 /// A form as text again, shortened.
@@ -256,190 +500,6 @@ fn write_form(form: &Form, text: &mut String) {
                 glued = matches!(item.kind, FormKind::Sign(_)) || item.is(":") || item.is("=");
             }
             text.push(')');
-        }
-    }
-}
-
-/// The values that a pattern's variables have for one fact.
-pub(crate) type Values = Box<[Value]>;
-
-impl Pattern {
-    /// Puts every way in which the fact matches into `found`. An error in a test is noted and does not match. No variable has a
-    /// value before, and none has one after.
-    pub(crate) fn matches(
-        &self,
-        fact: &Fact,
-        bindings: &mut [Option<Value>],
-        meter: &mut Meter,
-        errors: &mut Vec<String>,
-        found: &mut Vec<Values>,
-    ) -> Result<(), Exhausted> {
-        meter.spend(1)?;
-        if fact.template().is_some() != self.template.is_some() {
-            return Ok(());
-        }
-        // How far the first `$?` of each slot can be moved; the product is bounded because there are two at most.
-        let mut only_way = true;
-        for slot in self.slots.iter().filter(|slot| slot.several) {
-            match slot.ways(fact) {
-                Some(count) => only_way &= count == 1,
-                None => return Ok(()),
-            }
-        }
-        if only_way {
-            meter.spend(1)?;
-            return self.attempt(fact, &[], bindings, meter, errors, found);
-        }
-        let ways: Vec<usize> = self
-            .slots
-            .iter()
-            .map(|slot| slot.ways(fact).unwrap_or(1))
-            .collect();
-        let mut choice = vec![0_usize; ways.len()];
-        loop {
-            meter.spend(1)?;
-            self.attempt(fact, &choice, bindings, meter, errors, found)?;
-            if !advance(&mut choice, &ways) {
-                return Ok(());
-            }
-        }
-    }
-
-    /// One way to lay the pattern over the fact: the first `$?` of a slot takes as many values as `choice` says.
-    fn attempt(
-        &self,
-        fact: &Fact,
-        choice: &[usize],
-        bindings: &mut [Option<Value>],
-        meter: &mut Meter,
-        errors: &mut Vec<String>,
-        found: &mut Vec<Values>,
-    ) -> Result<(), Exhausted> {
-        let mut all = Ok(self.bind(fact, choice, bindings).is_some());
-        if all == Ok(true) {
-            for test in &self.tests {
-                all = holds(test, bindings, meter, errors, &self.text);
-                if all != Ok(true) {
-                    break;
-                }
-            }
-        }
-        let mut take = |variable: &Variable| bindings.get_mut(*variable).and_then(Option::take);
-        if all != Ok(true) {
-            self.locals.iter().for_each(|variable| drop(take(variable)));
-            return all.map(drop);
-        }
-        let mut values = Vec::with_capacity(self.locals.len());
-        values.extend(self.locals.iter().filter_map(take));
-        if values.len() == self.locals.len() {
-            found.push(values.into_boxed_slice());
-        }
-        Ok(())
-    }
-
-    fn bind(&self, fact: &Fact, choice: &[usize], bindings: &mut [Option<Value>]) -> Option<()> {
-        for (at, slot) in self.slots.iter().enumerate() {
-            let value = fact.slots().get(slot.slot)?;
-            if !slot.several {
-                take(slot.items.first()?, value, bindings)?;
-                continue;
-            }
-            let Value::Multifield(fields) = value else {
-                return None;
-            };
-            let fixed = slot.items.iter().filter(|item| !item.many).count();
-            let mut slack = fields.len().checked_sub(fixed)?;
-            let mut lengths = slot.items.iter().filter(|item| item.many).count();
-            let mut place = 0;
-            for item in &slot.items {
-                if item.many {
-                    lengths -= 1;
-                    let length = match lengths {
-                        0 => slack,
-                        _ => choice.get(at).copied().unwrap_or(0),
-                    };
-                    slack = slack.checked_sub(length)?;
-                    if item.literal.is_some() || !item.binds.is_empty() {
-                        let part = fields.get(place..place + length)?;
-                        take(item, &Value::Multifield(part.into()), bindings)?;
-                    }
-                    place += length;
-                } else {
-                    take(item, fields.get(place)?, bindings)?;
-                    place += 1;
-                }
-            }
-        }
-        Some(())
-    }
-}
-
-/// Evaluates a test. An error is noted, with where it happened, and the test does not hold.
-pub(crate) fn holds(
-    test: &Expression,
-    bindings: &[Option<Value>],
-    meter: &mut Meter,
-    errors: &mut Vec<String>,
-    place: &str,
-) -> Result<bool, Exhausted> {
-    match test.evaluate(bindings, meter) {
-        Ok(value) => Ok(value.is_true()),
-        Err(Failure::Exhausted(exhausted)) => Err(exhausted),
-        Err(Failure::Error(message)) => {
-            // A hundred tell as much as all of them.
-            if errors.len() < 100 {
-                let note = format!("in {place}: {message}");
-                if !errors.contains(&note) {
-                    errors.push(note);
-                }
-            }
-            Ok(false)
-        }
-    }
-}
-
-fn take(item: &Item, value: &Value, bindings: &mut [Option<Value>]) -> Option<()> {
-    if item.literal.as_ref().is_some_and(|literal| literal != value) {
-        return None;
-    }
-    for variable in &item.binds {
-        let place = bindings.get_mut(*variable)?;
-        match place {
-            Some(known) if known != value => return None,
-            Some(_) => {}
-            None => *place = Some(value.clone()),
-        }
-    }
-    Some(())
-}
-
-fn advance(choice: &mut [usize], ways: &[usize]) -> bool {
-    for (at, count) in choice.iter_mut().zip(ways) {
-        *at += 1;
-        if *at < *count {
-            return true;
-        }
-        *at = 0;
-    }
-    false
-}
-
-impl SlotPattern {
-    /// The number of ways to lay the items over the values; `None` where there is none.
-    fn ways(&self, fact: &Fact) -> Option<usize> {
-        let value = fact.slots().get(self.slot)?;
-        if !self.several {
-            return Some(1);
-        }
-        let Value::Multifield(fields) = value else {
-            return None;
-        };
-        let many = self.items.iter().filter(|item| item.many).count();
-        let slack = fields.len().checked_sub(self.items.len() - many)?;
-        match many {
-            0 => (slack == 0).then_some(1),
-            1 => Some(1),
-            _ => Some(slack + 1),
         }
     }
 }

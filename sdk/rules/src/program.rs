@@ -3,6 +3,7 @@
 use crate::budget::Room;
 use crate::error::RuleError;
 use crate::expression::Scope;
+use crate::network::Network;
 use crate::reader::{Form, FormKind, TextLimits, read};
 use crate::rule::{self, NewFact, Rule};
 use crate::shared::Lasting;
@@ -23,6 +24,7 @@ pub struct Program {
     pub(crate) templates: Templates,
     pub(crate) facts: Vec<NewFact>,
     pub(crate) rules: Vec<Rule>,
+    pub(crate) network: Network,
 }
 
 impl Program {
@@ -94,7 +96,7 @@ impl Program {
                     )
                     .hint("give this one another name"));
                 }
-                self.rules.push(rule);
+                self.add(rule);
             }
             Some(other @ ("assert" | "retract" | "modify" | "bind")) => {
                 return Err(RuleError::refused(
@@ -119,6 +121,12 @@ impl Program {
         Ok(())
     }
 
+    /// Adds a rule.
+    pub(crate) fn add(&mut self, rule: Rule) {
+        self.network.add(self.rules.len(), &rule);
+        self.rules.push(rule);
+    }
+
     /// Its templates.
     pub fn templates(&self) -> impl Iterator<Item = &Lasting<Template>> {
         self.templates.values()
@@ -135,11 +143,16 @@ impl Program {
     pub fn reads(&self) -> std::collections::BTreeSet<&str> {
         let mut names = std::collections::BTreeSet::new();
         let branches = self.rules.iter().flat_map(|rule| &rule.branches);
-        // `not`s nest as deep as the text, which the reader bounds.
-        let mut open: Vec<&rule::Group> = branches.map(|branch| &branch.group).collect();
-        while let Some(group) = open.pop() {
-            names.extend(group.patterns.iter().map(|pattern| &*pattern.name));
-            open.extend(&group.nots);
+        // Groups nest as deep as the text, which the reader bounds.
+        let mut open: Vec<&rule::Joint> = branches.flat_map(|branch| &branch.joints).collect();
+        while let Some(joint) = open.pop() {
+            match &joint.right {
+                rule::Right::Nothing => {}
+                rule::Right::Pattern(pattern) => {
+                    names.insert(&*pattern.name);
+                }
+                rule::Right::Group(inner) => open.extend(inner),
+            }
         }
         names
     }

@@ -1,27 +1,23 @@
 //! `defrule`: conditional elements to groups of patterns, and the actions of the right-hand side.
 
+mod builder;
 mod new_fact;
 
+pub(crate) use builder::{Bound, Builder};
 pub(crate) use new_fact::new_fact;
 
 use crate::budget::Room;
+use crate::condition::{self, Condition, DIVIDE, Sense};
 use crate::error::RuleError;
 use crate::expression::{self, Expression, Scope, Variable};
-use crate::pattern::{self, Naming, Pattern, text_of};
+use crate::pattern::Pattern;
+use crate::place::Place;
 use crate::program::Templates;
-use crate::reader::{Form, FormKind, Span};
+use crate::reader::{Form, FormKind};
 use crate::shared::Lasting;
 use crate::template::Template;
 use crate::value::Value;
 use std::sync::Arc;
-
-/// Most patterns in one rule, those inside `not` included.
-const PATTERNS: usize = 16;
-/// Most alternatives that the `or`s of one rule multiply to.
-const ALTERNATIVES: usize = 32;
-
-/// What to do about a rule that is too large.
-const DIVIDE: &str = "let one rule assert what another one asks";
 
 /// A rule.
 #[derive(Debug, Clone)]
@@ -35,29 +31,53 @@ pub(crate) struct Rule {
 /// One alternative of a rule: no `or` is left.
 #[derive(Debug, Clone)]
 pub(crate) struct Branch {
-    pub(crate) group: Group,
-    /// The number of variables, hidden ones included.
+    pub(crate) joints: Vec<Joint>,
+    /// Where the variables of the left-hand side stand.
+    pub(crate) bound: Vec<Bound>,
+    /// The number of variables, those of the right-hand side included.
     pub(crate) variables: usize,
     /// The variables that have names, for traces and bindings.
     pub(crate) names: Vec<(Box<str>, Variable)>,
+    /// The variables of the left-hand side that the actions look at.
+    pub(crate) wanted: Vec<Variable>,
     pub(crate) actions: Vec<Action>,
 }
 
-/// Patterns that hold together, tests over them, and groups that must not hold.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Group {
-    pub(crate) patterns: Vec<Arc<Pattern>>,
-    pub(crate) tests: Vec<Test>,
-    pub(crate) nots: Vec<Group>,
-    /// As it was written, for explanations.
-    pub(crate) text: String,
-}
-
-/// A test over several patterns.
+/// A test over several facts.
 #[derive(Debug, Clone)]
 pub(crate) struct Test {
-    pub(crate) expression: Expression,
-    pub(crate) text: String,
+    pub(crate) expression: Expression<Place>,
+    pub(crate) text: Lasting<str>,
+}
+
+/// Where a test stands makes no difference to what it says.
+impl PartialEq for Test {
+    fn eq(&self, other: &Self) -> bool {
+        self.expression == other.expression
+    }
+}
+
+/// What a condition is joined with.
+#[derive(Debug, Clone)]
+pub(crate) enum Right {
+    Nothing,
+    Pattern(Arc<Pattern>),
+    Group(Vec<Joint>),
+}
+
+/// A condition, compiled: what the network makes a join from.
+#[derive(Debug, Clone)]
+pub(crate) struct Joint {
+    pub(crate) right: Right,
+    pub(crate) sense: Sense,
+    pub(crate) tests: Vec<Test>,
+    /// Tests about the facts before, of a condition without a fact of its own.
+    pub(crate) after: Vec<Test>,
+    /// The values of facts before by which matches of the right side are found.
+    pub(crate) left_key: Vec<Place>,
+    /// The same values in a match of a group.
+    pub(crate) right_key: Vec<Place>,
+    pub(crate) text: Lasting<str>,
 }
 
 #[derive(Debug, Clone)]
@@ -82,6 +102,28 @@ pub(crate) struct NewFact {
     pub(crate) slots: Vec<(usize, Vec<Expression>)>,
 }
 
+impl Action {
+    /// Calls `seen` with every variable that it looks at.
+    fn variables(&self, seen: &mut dyn FnMut(Variable)) {
+        let all = |slots: &[(usize, Vec<Expression>)], seen: &mut dyn FnMut(Variable)| {
+            for expression in slots.iter().flat_map(|(_, values)| values) {
+                expression.variables(&mut |variable| seen(*variable));
+            }
+        };
+        match self {
+            Self::Assert(fact) => all(&fact.slots, seen),
+            Self::Retract(variable) => seen(*variable),
+            Self::Modify { fact, changes, .. } => {
+                seen(*fact);
+                all(changes, seen);
+            }
+            Self::Bind(_, expression) | Self::Evaluate(expression) => {
+                expression.variables(&mut |variable| seen(*variable));
+            }
+        }
+    }
+}
+
 impl NewFact {
     /// The text that a slot of a fact of this template has in any case.
     #[cfg(feature = "json")]
@@ -95,16 +137,6 @@ impl NewFact {
         }
     }
 }
-
-/// A conditional element after `or`, `exists` and `forall` have been rewritten.
-#[derive(Clone)]
-enum Element<'a> {
-    Pattern(&'a Form, Option<(&'a str, Span)>),
-    Test(&'a Form),
-    Not(Vec<Element<'a>>, &'a Form),
-}
-
-type Alternatives<'a> = Vec<Vec<Element<'a>>>;
 
 /// Reads `(defrule name "comment" (declare (salience n)) … => …)`.
 pub(crate) fn parse(form: &Form, templates: &Templates, room: &Room) -> Result<Rule, RuleError> {
@@ -131,12 +163,7 @@ pub(crate) fn parse(form: &Form, templates: &Templates, room: &Room) -> Result<R
             .hint("(defrule name (pattern) => (assert (fact)))"));
     };
     let actions = left.get(arrow + 1..).unwrap_or_default();
-    let branches = branches(
-        left.get(..arrow).unwrap_or_default(),
-        actions,
-        templates,
-        (form.span, room),
-    )?;
+    let branches = branches(left.get(..arrow).unwrap_or_default(), actions, templates, room)?;
     Ok(Rule {
         name: name.into(),
         salience,
@@ -169,286 +196,70 @@ pub(crate) fn branches(
     left: &[Form],
     right: &[Form],
     templates: &Templates,
-    place: (Span, &Room),
+    room: &Room,
 ) -> Result<Vec<Branch>, RuleError> {
-    let alternatives = conjunction(left)?;
+    let alternatives = condition::read(left)?;
     alternatives
         .iter()
-        .map(|elements| branch(elements, right, templates, place))
+        .map(|conditions| branch(conditions, right, templates, room))
         .collect()
-}
-
-/// The elements of a list, each with what binds its address, as alternatives without `or`.
-fn conjunction(forms: &[Form]) -> Result<Alternatives<'_>, RuleError> {
-    let mut all: Alternatives<'_> = vec![Vec::new()];
-    let mut at = 0;
-    while let Some(form) = forms.get(at) {
-        let (alternatives, taken) = match (&form.kind, forms.get(at + 1), forms.get(at + 2)) {
-            (FormKind::Single(Some(name)), Some(arrow), Some(pattern)) if arrow.is("<-") => {
-                if !is_pattern(pattern) {
-                    return Err(
-                        RuleError::refused(pattern.span, "only a pattern has a fact to bind")
-                            .hint("?f <- (name …)"),
-                    );
-                }
-                (vec![vec![Element::Pattern(pattern, Some((name, form.span)))]], 3)
-            }
-            _ => (element(form)?, 1),
-        };
-        at += taken;
-        if all.len().saturating_mul(alternatives.len()) > ALTERNATIVES {
-            return Err(RuleError::budget(
-                form.span,
-                format!("the `or`s make more alternatives than the budget of {ALTERNATIVES}"),
-            )
-            .hint("`red|green` inside one field costs nothing"));
-        }
-        all = all
-            .iter()
-            .flat_map(|before| {
-                alternatives
-                    .iter()
-                    .map(|after| [before.as_slice(), after.as_slice()].concat())
-            })
-            .collect();
-        if all.iter().any(|elements| elements.len() > 4 * PATTERNS) {
-            return Err(RuleError::budget(
-                form.span,
-                format!(
-                    "the rule has more conditional elements than the budget of {}",
-                    4 * PATTERNS
-                ),
-            )
-            .hint(DIVIDE));
-        }
-    }
-    Ok(all)
-}
-
-fn is_pattern(form: &Form) -> bool {
-    form.head().is_some_and(|head| {
-        !matches!(
-            head,
-            "and" | "or" | "not" | "exists" | "forall" | "test" | "logical"
-        )
-    })
-}
-
-fn element(form: &Form) -> Result<Alternatives<'_>, RuleError> {
-    let Some(items) = form.list() else {
-        return Err(
-            RuleError::refused(form.span, "a condition is a pattern in parentheses").hint("(severity ?s)"),
-        );
-    };
-    let inner = items.get(1..).unwrap_or_default();
-    let needs = |least: usize| {
-        if inner.len() < least {
-            let head = form.head().unwrap_or_default();
-            return Err(RuleError::refused(
-                form.span,
-                format!("`{head}` needs at least {least} condition(s)"),
-            )
-            .hint(format!("({head}{})", " (name value)".repeat(least))));
-        }
-        Ok(())
-    };
-    match form.head() {
-        Some("and") => {
-            needs(1)?;
-            conjunction(inner)
-        }
-        Some("or") => {
-            needs(1)?;
-            let mut all = Vec::new();
-            for alternative in inner {
-                all.extend(element(alternative)?);
-            }
-            Ok(all)
-        }
-        Some("not") => {
-            if inner.len() != 1 {
-                return Err(
-                    RuleError::refused(form.span, "`not` takes one condition").hint("(not (and (a) (b)))")
-                );
-            }
-            Ok(vec![negated(conjunction(inner)?, form)])
-        }
-        Some("exists") => {
-            needs(1)?;
-            Ok(vec![vec![Element::Not(negated(conjunction(inner)?, form), form)]])
-        }
-        Some("forall") => {
-            needs(2)?;
-            let each = conjunction(inner.get(..1).unwrap_or_default())?;
-            let then = negated(conjunction(inner.get(1..).unwrap_or_default())?, form);
-            let missing = each
-                .into_iter()
-                .map(|elements| [elements, then.clone()].concat())
-                .collect();
-            Ok(vec![negated(missing, form)])
-        }
-        Some("test") => match inner {
-            [expression] => Ok(vec![vec![Element::Test(expression)]]),
-            _ => Err(RuleError::refused(form.span, "`test` takes one expression").hint("(test (> ?x 3))")),
-        },
-        Some(head @ ("logical" | "object")) => Err(RuleError::refused(
-            form.span,
-            format!("`{head}` is not in the rule language"),
-        )
-        .hint("there are only facts, and no truth maintenance")),
-        _ => Ok(vec![vec![Element::Pattern(form, None)]]),
-    }
-}
-
-/// Not any of the alternatives.
-fn negated<'a>(alternatives: Alternatives<'a>, form: &'a Form) -> Vec<Element<'a>> {
-    alternatives
-        .into_iter()
-        .map(|elements| Element::Not(elements, form))
-        .collect()
-}
-
-struct Builder<'a> {
-    templates: &'a Templates,
-    fresh: Variable,
-    patterns: usize,
 }
 
 fn branch(
-    elements: &[Element<'_>],
+    conditions: &[Condition<'_>],
     right: &[Form],
     templates: &Templates,
-    (span, room): (Span, &Room),
+    room: &Room,
 ) -> Result<Branch, RuleError> {
-    let mut builder = Builder {
-        templates,
-        fresh: 0,
-        patterns: 0,
-    };
-    let mut scope = Scope::within(room);
-    let mut group = builder.group(elements, &mut scope, true)?;
-    if group.patterns.is_empty() {
-        // What has no fact to fire on fires on the one that is always there.
-        let initial = Form {
-            kind: FormKind::List(vec![Form {
-                kind: FormKind::Atom(Value::symbol("initial-fact")),
-                span,
-            }]),
-            span,
-        };
-        let mut naming = Naming {
-            templates,
-            scope: &mut scope,
-            fresh: &mut builder.fresh,
-        };
-        group
-            .patterns
-            .push(Arc::new(pattern::compile(&initial, &mut naming)?.0));
-    }
-    let names = scope
+    let mut builder = Builder::new(templates, room);
+    let joints = builder.conditions(conditions, 0)?;
+    let mut scope = builder.scope.clone();
+    let names: Vec<(Box<str>, Variable)> = scope
         .names()
+        .filter(|(name, variable)| builder.scope.find(name) == Some(*variable))
         .map(|(name, variable)| (name.into(), variable))
         .collect();
-    let addresses: Vec<_> = group
-        .patterns
-        .iter()
-        .filter_map(|pattern| Some((pattern.address?, pattern.template.clone())))
-        .collect();
-    let mut actions = Vec::new();
+    let bound = builder.bound.len();
+    let mut actions = Actions {
+        templates,
+        addresses: &builder.addresses,
+        fresh: bound,
+        done: Vec::new(),
+    };
     for form in right {
-        builder.action(form, &mut scope, &addresses, &mut actions)?;
+        actions.read(form, &mut scope)?;
+    }
+    let variables = actions.fresh;
+    let actions = actions.done;
+    let mut wanted = Vec::new();
+    for action in &actions {
+        action.variables(&mut |variable| {
+            if variable < bound && !wanted.contains(&variable) {
+                wanted.push(variable);
+            }
+        });
     }
     Ok(Branch {
-        group,
-        variables: builder.fresh,
+        joints,
+        bound: builder.bound,
+        variables,
         names,
+        wanted,
         actions,
     })
 }
 
-impl Builder<'_> {
-    fn group(
-        &mut self,
-        elements: &[Element<'_>],
-        scope: &mut Scope,
-        outermost: bool,
-    ) -> Result<Group, RuleError> {
-        let mut group = Group::default();
-        for element in elements {
-            match element {
-                Element::Pattern(form, address) => {
-                    self.patterns += 1;
-                    if self.patterns > PATTERNS {
-                        return Err(RuleError::budget(
-                            form.span,
-                            format!("the rule has more patterns than the budget of {PATTERNS}"),
-                        )
-                        .hint(DIVIDE));
-                    }
-                    scope.room().take_pattern().map_err(|most| {
-                        let message =
-                            format!("all rules together have more patterns than the budget of {most}");
-                        RuleError::budget(form.span, message).hint(
-                            "every alternative of `or` counts by itself; `red|green` inside one field is one",
-                        )
-                    })?;
-                    let mut naming = Naming {
-                        templates: self.templates,
-                        scope,
-                        fresh: &mut self.fresh,
-                    };
-                    let (mut pattern, tests) = pattern::compile(form, &mut naming)?;
-                    if let Some((name, span)) = address {
-                        if !outermost {
-                            return Err(RuleError::refused(
-                                *span,
-                                "a fact that must not be there cannot be bound",
-                            )
-                            .hint("take `?… <-` away inside of `not`, `exists` and `forall`"));
-                        }
-                        if scope.find(name).is_some() {
-                            return Err(RuleError::refused(
-                                *span,
-                                format!("the variable ?{name} has a value already"),
-                            )
-                            .hint("give the fact another name"));
-                        }
-                        scope.bind(name, self.fresh);
-                        pattern.address = Some(self.fresh);
-                        self.fresh += 1;
-                    }
-                    let text = pattern.text.clone();
-                    group.tests.extend(tests.into_iter().map(|expression| Test {
-                        expression,
-                        text: text.clone(),
-                    }));
-                    group.patterns.push(Arc::new(pattern));
-                }
-                Element::Test(form) => {
-                    let expression = expression::compile(form, scope)?;
-                    group.tests.push(Test {
-                        expression,
-                        text: format!("(test {})", text_of(form)),
-                    });
-                }
-                Element::Not(inner, form) => {
-                    // What a `not` binds ends with it.
-                    let mut inner = self.group(inner, &mut scope.clone(), false)?;
-                    inner.text = text_of(form);
-                    group.nots.push(inner);
-                }
-            }
-        }
-        Ok(group)
-    }
+/// Reads right-hand sides.
+struct Actions<'a> {
+    templates: &'a Templates,
+    addresses: &'a [(Variable, Option<Lasting<Template>>)],
+    fresh: Variable,
+    done: Vec<Action>,
+}
 
-    fn action(
-        &mut self,
-        form: &Form,
-        scope: &mut Scope,
-        addresses: &[(Variable, Option<Lasting<Template>>)],
-        actions: &mut Vec<Action>,
-    ) -> Result<(), RuleError> {
+impl Actions<'_> {
+    fn read(&mut self, form: &Form, scope: &mut Scope) -> Result<(), RuleError> {
+        let (addresses, actions) = (self.addresses, &mut self.done);
         let items = form.list().unwrap_or_default();
         let arguments = items.get(1..).unwrap_or_default();
         let address = |form: &Form| {

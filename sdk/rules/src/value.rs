@@ -39,12 +39,10 @@ impl Value {
         Self::String(text.into())
     }
 
-    /// A float, if it is finite. Minus zero becomes zero, so that equal floats are the same value.
+    /// A float, if it is finite. Minus zero is a value of its own, as in CLIPS: `(= 0.0 -0.0)` holds, `(eq 0.0 -0.0)` does not.
     #[must_use]
     pub fn float(value: f64) -> Option<Self> {
-        value
-            .is_finite()
-            .then_some(Self::Float(if value == 0.0 { 0.0 } else { value }))
+        value.is_finite().then_some(Self::Float(value))
     }
 
     pub(crate) fn boolean(value: bool) -> Self {
@@ -200,6 +198,7 @@ mod tests {
             (1.0 / 3.0, "0.333333333333333"),
             (-2.5, "-2.5"),
             (0.0001, "0.0001"),
+            (-0.0, "-0.0"),
         ] {
             assert_eq!(float_text(value), text);
         }
@@ -221,7 +220,7 @@ mod tests {
         assert_ne!(Value::symbol("halt"), Value::string("halt"));
         assert_ne!(Value::Integer(1), Value::float(1.0).unwrap());
         assert_ne!(Value::symbol("TRUE"), Value::symbol("true"));
-        assert_eq!(Value::float(0.0), Value::float(-0.0));
+        assert_ne!(Value::float(0.0), Value::float(-0.0));
         assert_eq!(Value::float(f64::NAN), None);
     }
 }

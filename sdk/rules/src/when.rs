@@ -1,12 +1,13 @@
 //! `when` strings of the IR: a left-hand side alone. What follows from a match is JSON and not ours.
 
 use crate::budget::{Budget, Room};
+use crate::condition::Sense;
 use crate::error::{RuleError, RunError};
 use crate::fact::Fact;
 use crate::pattern::Pattern;
 use crate::program::Program;
 use crate::reader::{Form, TextLimits, read};
-use crate::rule::{self, Rule};
+use crate::rule::{self, Right, Rule};
 use crate::session::Session;
 use crate::shared::Lasting;
 use crate::sugar;
@@ -93,7 +94,6 @@ impl When {
         } else {
             read(text, TextLimits::WHEN)?
         };
-        let span = forms.first().map(|form| form.span).unwrap_or_default();
         if let Some(arrow) = forms.iter().find(|form| form.is("=>")) {
             return Err(RuleError::refused(arrow.span, "a `when` has no right-hand side")
                 .hint("put the actions into `then`"));
@@ -107,8 +107,8 @@ impl When {
                     .hint("(severity ?s&:(>= ?s 4))"),
             );
         }
-        let branches = rule::branches(&forms, &[], &program.templates, (span, &Room::default()))?;
-        program.rules.push(Rule {
+        let branches = rule::branches(&forms, &[], &program.templates, &Room::default())?;
+        program.add(Rule {
             name: "when".into(),
             salience: 0,
             branches,
@@ -121,12 +121,15 @@ impl When {
     pub fn needs(&self) -> impl Iterator<Item = Vec<Need<'_>>> {
         let branches = self.program.rules.iter().flat_map(|rule| &rule.branches);
         branches.map(|branch| {
-            branch
-                .group
-                .patterns
+            let positive = branch
+                .joints
                 .iter()
-                .map(|pattern| Need::of(pattern))
-                .collect()
+                .filter(|joint| joint.sense == Sense::Positive);
+            let patterns = positive.filter_map(|joint| match &joint.right {
+                Right::Pattern(pattern) => Some(Need::of(pattern)),
+                _ => None,
+            });
+            patterns.collect()
         })
     }
 
@@ -140,9 +143,12 @@ impl When {
         for fact in facts {
             session.assert(fact)?;
         }
-        let matches = session
-            .waiting()
-            .map(|(_, facts, bindings)| Match {
+        // Nothing fires here, so there is no order of firing: the order is that of the facts.
+        let mut waiting: Vec<_> = session.waiting().collect();
+        waiting.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let matches = waiting
+            .into_iter()
+            .map(|(facts, bindings)| Match {
                 facts: facts.iter().filter_map(|id| session.fact(*id).cloned()).collect(),
                 bindings: bindings
                     .into_iter()
@@ -176,10 +182,11 @@ impl Fact {
         for (at, expressions) in &new.slots {
             let mut slot = Vec::new();
             for expression in expressions {
-                slot.push(expression.evaluate(&[], &mut meter).map_err(|_| {
+                let value = expression.evaluate(&[][..], &mut meter).map_err(|_| {
                     RuleError::refused(form.span, "a value of the fact cannot be computed")
                         .hint("write the value itself")
-                })?);
+                })?;
+                slot.push(value.into_owned());
             }
             values.push((*at, slot));
         }

@@ -167,6 +167,34 @@ fn hostile_rules_end_in_a_budget_error_within_time_and_memory() {
         matches!(many, RunError::Exhausted(Exhausted::Facts(10_000))),
         "{many}"
     );
+    // A match for every place of every fact: once, each had a copy of the values on both sides.
+    let long = || {
+        (0..10).map(|n| {
+            Fact::ordered(
+                "w",
+                (0..2_901).map(|value| Value::Integer(value * 10 + n)).collect(),
+            )
+        })
+    };
+    let splits = [
+        "(defrule r (w $?a ?x $?b) => (assert (b ?x $?a)))",
+        "(defrule r (w $?a ?x $?b) (w $?b ?x $?a) => (assert (b)))",
+        "(defrule r (w $?a ?x $?b) (not (w $?b ?x $?a)) => (assert (b)))",
+        "(defrule r (w $?a ?x $?b) (v ?x) => (assert (b)))
+         (defrule s (w $?a ?x ?y $?b) (v ?y ?x) => (assert (b)))
+         (defrule t (w $?a ?x ?y ?z $?b) (v ?y ?z) => (assert (b)))
+         (defrule u (w $?a ?x ? ?y $?b) (v ?y ?x) => (assert (b)))",
+    ];
+    for text in splits {
+        let error = exhausted(text, long());
+        assert!(
+            matches!(
+                error,
+                RunError::Exhausted(Exhausted::Operations(_) | Exhausted::Matches(_))
+            ),
+            "{text}: {error}"
+        );
+    }
     let wide =
         (0..5000).map(|n| Fact::ordered("w", vec![Value::string(&format!("{n}{}", "x".repeat(20_000)))]));
     let error = exhausted("(defrule r (w ?x) => (assert (b)))", wide.take(2000));

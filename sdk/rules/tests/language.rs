@@ -1,4 +1,4 @@
-//! What the language means, and what it refuses. The meanings are those of CLIPS 6.40 unless `lib.rs` says otherwise.
+//! What the language means, and what it refuses. The meanings are those of CLIPS 6.4.2 unless docs/packs.md says otherwise.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -53,7 +53,7 @@ fn the_rule_of_the_seed_fires_on_five_and_not_on_three() {
 fn patterns_match_by_literals_wildcards_and_variables() {
     check(
         "(deffacts d (a 1 x) (a 2 x)) (defrule r (a ?n x) => (assert (b ?n)))",
-        &["(b 1)", "(b 2)"],
+        &["(b 2)", "(b 1)"],
     );
     check(
         "(deffacts d (a 1) (a 1 2)) (defrule r (a ? ?x) => (assert (b ?x)))",
@@ -96,7 +96,7 @@ fn constraints_connect_as_in_clips() {
     let facts = "(deffacts d (a 1) (a 2) (a 3) (k 2))";
     check(
         &format!("{facts} (defrule r (a ?x&1|2) => (assert (b ?x)))"),
-        &["(b 1)", "(b 2)"],
+        &["(b 2)", "(b 1)"],
     );
     check(
         &format!("{facts} (defrule r (a ?x&~1&~2) => (assert (b ?x)))"),
@@ -104,27 +104,27 @@ fn constraints_connect_as_in_clips() {
     );
     check(
         &format!("{facts} (defrule r (a ?x & ~ 1) => (assert (b ?x)))"),
-        &["(b 2)", "(b 3)"],
+        &["(b 3)", "(b 2)"],
     );
     check(
         &format!("{facts} (defrule r (k ?k) (a ?x&~?k) => (assert (b ?x)))"),
-        &["(b 1)", "(b 3)"],
+        &["(b 3)", "(b 1)"],
     );
     check(
         &format!("{facts} (defrule r (k ?k) (a ?x&:(> ?x ?k)|1) => (assert (b ?x)))"),
-        &["(b 1)", "(b 3)"],
+        &["(b 3)", "(b 1)"],
     );
     check(
         &format!("{facts} (defrule r (k ?k) (a =(+ ?k 1)) => (assert (b ?k)))"),
         &["(b 2)"],
     );
     check(
-        &format!("{facts} (defrule r (k ?k) (a ~=(+ ?k 1)&?x) => (assert (b ?x)))"),
-        &["(b 1)", "(b 2)"],
+        &format!("{facts} (defrule r (k ?k) (a ?x&~=(+ ?k 1)) => (assert (b ?x)))"),
+        &["(b 2)", "(b 1)"],
     );
     check(
-        &format!("{facts} (defrule r (a ~:(> 1 2)&?x) => (assert (b ?x)))"),
-        &["(b 1)", "(b 2)", "(b 3)"],
+        &format!("{facts} (defrule r (a ?x&~:(> 1 2)) => (assert (b ?x)))"),
+        &["(b 3)", "(b 2)", "(b 1)"],
     );
 }
 
@@ -175,7 +175,7 @@ fn conditional_elements_mean_what_they_say() {
     );
     check(
         &format!("{facts} (defrule r (not (z ?x)) (a ?x) => (assert (d ?x)))"),
-        &["(d 1)", "(d 2)"],
+        &["(d 2)", "(d 1)"],
     );
     check(
         &format!("{facts} (defrule r (a ?x) (not (test (> ?x 1))) => (assert (d ?x)))"),
@@ -225,7 +225,7 @@ fn a_fact_that_matches_a_negated_pattern_in_two_ways_blocks_the_rule() {
 }
 
 #[test]
-fn the_order_is_salience_then_rules_then_facts() {
+fn the_order_is_salience_then_what_was_found_last() {
     check(
         "(deffacts d (a 2) (a 1))
          (defrule late (declare (salience -1)) (a ?x) => (assert (late ?x)))
@@ -233,14 +233,14 @@ fn the_order_is_salience_then_rules_then_facts() {
          (defrule two (a ?x) => (assert (two ?x)))
          (defrule early (declare (salience 5)) (a ?x) => (assert (early ?x)))",
         &[
-            "(early 2)",
             "(early 1)",
-            "(one 2)",
+            "(early 2)",
             "(one 1)",
-            "(two 2)",
             "(two 1)",
-            "(late 2)",
+            "(one 2)",
+            "(two 2)",
             "(late 1)",
+            "(late 2)",
         ],
     );
 }
@@ -253,6 +253,99 @@ fn a_rule_fires_once_per_tuple_of_facts_and_duplicates_are_one_fact() {
         (defrule off ?f <- (on) (a) => (retract ?f) (assert (off)))
         (defrule r (a) (not (on)) => (assert (seen)))";
     assert_eq!(run(toggling).unwrap().firings.len(), 2);
+}
+
+/// Found beside CLIPS: the veto went missing, because a rule did not fire again.
+#[test]
+fn a_rule_fires_again_when_what_must_not_be_there_is_gone_again() {
+    check(
+        "(deffacts s (a) (begin))
+         (defrule v (declare (salience 20)) (a) (not (ok)) => (assert (veto)))
+         (defrule pardon (declare (salience 10)) ?d <- (veto) (ok) => (retract ?d))
+         (defrule ok (declare (salience 5)) (begin) => (assert (ok)))
+         (defrule ends (declare (salience 1)) ?o <- (ok) => (retract ?o))",
+        &["(veto)", "(ok)", "(veto)"],
+    );
+    // Rules that take turns for ever end in a budget error.
+    let forever = "(defrule on (not (x)) => (assert (x))) (defrule off ?f <- (x) => (retract ?f))";
+    assert!(matches!(run(forever), Err(RunError::Exhausted(_))));
+}
+
+#[test]
+fn a_modified_fact_keeps_its_place_and_one_that_is_not_changed_stays() {
+    let template = "(deftemplate t (slot n) (multislot m))";
+    let report = run(&format!(
+        "{template} (deffacts d (t (n 1)) (b)) (defrule r ?f <- (t (n ?n)) => (modify ?f (n 1) (m)))"
+    ));
+    assert_eq!(report.unwrap().firings.len(), 1, "it changes nothing");
+    let report = run(&format!(
+        "{template} (deffacts d (t (n 1)) (b))
+         (defrule r ?f <- (t (n ?n&:(< ?n 3)) (m $?m)) => (modify ?f (n (+ ?n 1)) (m ?n)) (assert (saw ?n $?m)))"
+    ))
+    .unwrap();
+    let facts: Vec<String> = report
+        .facts
+        .iter()
+        .map(|(id, fact)| format!("f-{id} {fact}"))
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            "f-0 (initial-fact)",
+            "f-1 (t (n 3) (m 2))",
+            "f-2 (b)",
+            "f-3 (saw 1)",
+            "f-4 (saw 2 1)"
+        ]
+    );
+    // What it becomes is there already: then there is one fact, and it is the other one.
+    let report = run(&format!(
+        "{template} (deffacts d (t (n 1)) (t (n 2))) (defrule r ?f <- (t (n 1)) => (modify ?f (n 2)))"
+    ));
+    assert_eq!(report.unwrap().facts.len(), 2);
+}
+
+/// CLIPS 6.4.2 answers these in a way that nobody means, or refuses them; neither is done here in silence.
+#[test]
+fn what_clips_reads_otherwise_is_refused() {
+    refused(
+        "(defrule r (a red&:(eq 1 2)) =>)",
+        "drops what `&` joins",
+        "(test …)",
+    );
+    refused("(defrule r (a ?x&red&:(eq 1 2)) =>)", "drops what `&` joins", "");
+    refused("(defrule r (a red&~blue) =>)", "drops what `&` joins", "");
+    refused("(defrule r (a ?x ?x&1) =>)", "drops what `&` joins", "");
+    refused("(defrule r (a ~1&?x) =>)", "?x has no value", "before `&`");
+    refused("(defrule r (a ?x&?y) =>)", "?y has no value", "before `&`");
+    refused(
+        "(defrule r (a $?x) (b ?x) =>)",
+        "one value here and for several",
+        "another name",
+    );
+    refused("(defrule r (a $?x&red) =>)", "stands for several", "nth$");
+    refused(
+        "(defrule r (a $? =(+ 1 1)) =>)",
+        "another field",
+        "?x&:(eq ?x (…))",
+    );
+    refused("(defrule r (k ?k) (a $? ?k|red) =>)", "another field", "");
+    refused(
+        "(defrule r (a) (not (and (not (b)) (test (eq 1 2)))) (test (eq 1 2)) =>)",
+        "loses a test",
+        "before that `not`",
+    );
+    refused("(defrule r (a red|?) =>)", "no constraint", "");
+    refused("(defrule r (a ?&red) =>)", "no constraint", "?x");
+    refused("(defrule r (a ~~red) =>)", "twice", "");
+    check(
+        "(deffacts d (k 1) (a red 2)) (defrule r (k ?k) (a ?c&red ?n&:(> ?n ?k)) => (assert (b ?c)))",
+        &["(b red)"],
+    );
+    check(
+        "(deffacts d (k red) (a red)) (defrule r (k ?k) (a ?k&red) => (assert (b ?k)))",
+        &["(b red)"],
+    );
 }
 
 #[test]

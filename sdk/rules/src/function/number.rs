@@ -17,11 +17,14 @@ impl Number {
         }
     }
 
-    /// Floats are finite, so there always is an order.
+    /// Floats are finite, so there always is an order. Both zeros are the same number.
     pub(super) fn order(self, other: Self) -> std::cmp::Ordering {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a.cmp(&b),
-            (a, b) => a.float().total_cmp(&b.float()),
+            (a, b) => {
+                let order = a.float().partial_cmp(&b.float());
+                order.unwrap_or(std::cmp::Ordering::Equal)
+            }
         }
     }
 }
@@ -39,12 +42,9 @@ pub(super) fn number(function: Function, value: &Value) -> Result<Number, Failur
     }
 }
 
-/// Whether the numbers stand to each other as the function says: each to the next, or for `=` and `<>` the first to each.
-pub(super) fn compared(function: Function, values: &[Value]) -> Result<bool, Failure> {
-    // A wrong type is an error also where the answer is known without it.
-    for value in values {
-        number(function, value)?;
-    }
+/// Whether the numbers stand to each other as the function says: each to the next, or for `=` and `<>` the first to each. As in
+/// CLIPS, what stands behind the pair that decides is not looked at.
+pub(super) fn compared(function: Function, values: &[&Value]) -> Result<bool, Failure> {
     let holds = |a: &Value, b: &Value| -> Result<bool, Failure> {
         let order = number(function, a)?.order(number(function, b)?);
         Ok(match function {
@@ -87,7 +87,7 @@ fn zero(function: Function) -> Failure {
 }
 
 /// From left to right; integers stay integers until a float comes, and `/` always makes floats, as in CLIPS.
-pub(super) fn fold(function: Function, values: &[Value]) -> Result<Value, Failure> {
+pub(super) fn fold(function: Function, values: &[&Value]) -> Result<Value, Failure> {
     // A wrong type is an error before any overflow is.
     for value in values {
         number(function, value)?;
@@ -147,7 +147,27 @@ pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, Failure> {
     match (number(function, a)?, number(function, b)?) {
         (_, Number::Integer(0)) => Err(zero(function)),
         (_, Number::Float(0.0)) => Err(zero(function)),
-        (Number::Integer(a), Number::Integer(b)) => Ok(Value::Integer(a.checked_rem(b).unwrap_or(0))),
-        (a, b) => finite(function, a.float() % b.float()),
+        (Number::Integer(a), Number::Integer(b)) => a
+            .checked_rem(b)
+            .map(Value::Integer)
+            .ok_or_else(|| overflow(function)),
+        // Not `%`, which is exact: CLIPS divides and rounds.
+        (a, b) => {
+            let (a, b) = (a.float(), b.float());
+            finite(function, a - (a / b).trunc() * b)
+        }
     }
+}
+
+/// A power is a float. What has none in CLIPS is an error: nothing to the power of nothing or less, and roots of what is negative.
+pub(super) fn power(a: &Value, b: &Value) -> Result<Value, Failure> {
+    let function = Function::Power;
+    let (base, exponent) = (number(function, a)?.float(), number(function, b)?.float());
+    if (base == 0.0 && exponent <= 0.0) || (base < 0.0 && exponent.trunc() != exponent) {
+        return Err(Failure::Error(format!(
+            "`{}` has no value for {base} and {exponent}",
+            function.name()
+        )));
+    }
+    finite(function, base.powf(exponent))
 }

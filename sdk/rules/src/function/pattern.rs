@@ -21,6 +21,13 @@ pub(crate) struct Pattern {
     shape: Option<Arc<Shape>>,
 }
 
+/// The same text means the same.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.regex.as_str() == other.regex.as_str()
+    }
+}
+
 /// The largest program that a regular expression may become, in bytes.
 const LARGEST: usize = 32 * 1024;
 /// What it costs to begin a search.

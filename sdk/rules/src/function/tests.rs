@@ -6,7 +6,9 @@ use crate::reader::{TextLimits, read};
 fn evaluate(text: &str) -> Result<Value, Failure> {
     let forms = read(text, TextLimits::WHEN).unwrap();
     let expression = expression::compile(&forms[0], &Scope::default()).unwrap();
-    expression.evaluate(&[], &mut Meter::new(Budget::default()))
+    Ok(expression
+        .evaluate(&[][..], &mut Meter::new(Budget::default()))?
+        .into_owned())
 }
 
 /// The results are those of CLIPS 6.40.
@@ -109,7 +111,9 @@ fn a_search_is_paid_for_by_what_it_can_see() {
         scope.bind("t", 0);
         let expression = expression::compile(&forms[0], &scope).unwrap();
         let mut meter = Meter::new(Budget::default());
-        let result = expression.evaluate(&[Some(Value::string(text))], &mut meter);
+        let bindings = [Some(Value::string(text))];
+        let result = expression.evaluate(&bindings[..], &mut meter);
+        let result = result.map(std::borrow::Cow::into_owned);
         (result, meter.used())
     };
     let prose = "lorem ipsum ".repeat(5_000);

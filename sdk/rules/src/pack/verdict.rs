@@ -64,17 +64,27 @@ pub(super) fn read<'s>(
     shares: &[String],
 ) -> Result<Verdict, String> {
     let mut verdict = Verdict::default();
-    // In the order in which the facts were made, so their ids grow.
     let mut made: Vec<(FactId, &Firing)> = Vec::new();
     for firing in firings {
         made.extend(firing.asserted.iter().map(|(fact, _)| (*fact, firing)));
     }
+    // Those of one fact stay in order: a fact that was modified is of the rule that modified it last.
+    made.sort_by_key(|(fact, _)| *fact);
+    let maker = |id: FactId| {
+        let behind = made.partition_point(|(fact, _)| *fact <= id);
+        let (fact, firing) = made.get(behind.checked_sub(1)?)?;
+        (*fact == id).then_some(*firing)
+    };
     for (fact_id, fact) in facts {
         let name = fact.name();
         if name == "decision" && fact.template().is_some() {
-            let place = made.binary_search_by_key(&fact_id, |(fact, _)| *fact).ok();
-            let firing = place.and_then(|place| Some(made.get(place)?.1));
-            verdict.decisions.push(decision(fact, firing, places)?);
+            // What a rule has changed is no longer what was given.
+            let place = |id: FactId| {
+                let place = places.binary_search_by_key(&id, |(id, _)| *id).ok();
+                let place = place.and_then(|place| Some(places.get(place)?.1));
+                place.filter(|_| maker(id).is_none())
+            };
+            verdict.decisions.push(decision(fact, maker(fact_id), place)?);
         } else if shares.iter().any(|shared| shared == name) {
             verdict
                 .shared
@@ -84,7 +94,11 @@ pub(super) fn read<'s>(
     Ok(verdict)
 }
 
-fn decision(fact: &Fact, firing: Option<&Firing>, places: &[(FactId, usize)]) -> Result<Decision, String> {
+fn decision(
+    fact: &Fact,
+    firing: Option<&Firing>,
+    place: impl Fn(FactId) -> Option<usize>,
+) -> Result<Decision, String> {
     let rule = firing.map_or("deffacts", |firing| &firing.rule);
     let text = |slot: &str| fact.slot(slot).and_then(Value::lexeme).unwrap_or_default();
     let action = match text("action") {
@@ -117,9 +131,7 @@ fn decision(fact: &Fact, firing: Option<&Firing>, places: &[(FactId, usize)]) ->
     let mut led = Text::array(USUAL);
     let facts = firing.map_or(&[][..], |firing| &firing.facts);
     for (id, fact) in facts.iter().take(MOST_FACTS) {
-        let place = places.binary_search_by_key(id, |(id, _)| *id).ok();
-        let place = place.and_then(|place| Some(places.get(place)?.1));
-        reference(fact, place, &mut led);
+        reference(fact, place(*id), &mut led);
     }
     Ok(Decision {
         action,

@@ -6,10 +6,10 @@ use crate::budget::Exhausted;
 use crate::error::RunError;
 use crate::explain::Firing;
 use crate::expression::Expression;
-use crate::fact::{Fact, FactId};
+use crate::fact::Fact;
 use crate::function::Failure;
-use crate::network::Partial;
-use crate::rule::{Action, NewFact};
+use crate::matches::{MatchId, NONE};
+use crate::rule::{Action, Branch, NewFact};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -17,70 +17,80 @@ use std::sync::Arc;
 const MOST_VALUES: usize = 4096;
 
 impl Session<'_> {
-    /// The values of the variables of a match, and its facts in the order of the patterns.
-    pub(super) fn bindings(&self, activation: &Activation) -> Option<(Vec<Option<Value>>, Vec<FactId>)> {
-        let branch = self.network.branches.get(activation.branch)?;
-        let mut partial = Partial::new(branch.variables, 0);
-        let mut facts = Vec::new();
-        for (memory, record) in branch.group.memories.iter().zip(activation.tuple.iter()) {
-            let memory = self.network.memories.get(*memory)?;
-            let record = memory.get(*record)?;
-            for (variable, value) in memory.pattern.locals.iter().zip(record.values.iter()) {
-                partial.bind(*variable, Some(value.clone()));
-            }
-            if let Some(address) = memory.pattern.address {
-                partial.bind(address, Some(Value::Fact(record.fact)));
-            }
-            facts.push(record.fact);
-        }
-        Some((partial.bindings, facts))
-    }
-
-    pub(super) fn fire(&mut self, activation: &Activation) -> Result<(), RunError> {
+    pub(super) fn fire(&mut self, activation: Activation) -> Result<(), RunError> {
         let program = self.program;
-        let Some(branch) = self.network.branches.get(activation.branch) else {
+        let Some(ending) = program.network.endings.get(activation.branch) else {
             return Ok(());
         };
-        let Some(rule) = program.rules.get(branch.rule) else {
+        let Some(rule) = program.rules.get(ending.rule) else {
             return Ok(());
         };
-        let Some(actions) = rule.branches.get(branch.branch).map(|branch| &branch.actions) else {
+        let Some(branch) = rule.branches.get(ending.branch) else {
             return Ok(());
         };
-        let Some((mut bindings, facts)) = self.bindings(activation) else {
-            return Ok(());
+        let length = branch.joints.len().max(1);
+        self.rete.meter.spend(1)?;
+        self.rete
+            .matches
+            .change(activation.found, |fired| fired.activation = NONE);
+        let mut shown = Vec::with_capacity(length);
+        let mut cycle = 0;
+        for at in 0..length {
+            if let Some(seen) = self.rete.seen_at(activation.found, length, at) {
+                shown.push((seen.id, seen.fact.clone()));
+                let stored = self.rete.facts.get(seen.id);
+                cycle = cycle.max(stored.map_or(0, |stored| stored.cycle));
+            }
+        }
+        cycle += 1;
+        let failed = |failure| match failure {
+            Failure::Exhausted(exhausted) => RunError::Exhausted(exhausted),
+            Failure::Error(message) => RunError::Action {
+                rule: rule.name.to_string(),
+                message,
+            },
         };
-        self.meter.spend(1)?;
-        let shown = facts
-            .iter()
-            .filter_map(|id| Some((*id, self.facts.get(*id)?.fact.clone())))
-            .collect();
-        let cycle = facts
-            .iter()
-            .filter_map(|id| self.facts.get(*id))
-            .map(|stored| stored.cycle)
-            .max()
-            .unwrap_or(0)
-            + 1;
+        let mut bindings = self.bindings(branch, activation.found, length).map_err(failed)?;
         let mut firing = Firing {
             rule: rule.name.clone(),
             facts: shown,
             asserted: Vec::new(),
             retracted: Vec::new(),
         };
-        for action in actions {
+        for action in &branch.actions {
             self.act(action, &mut bindings, cycle, &mut firing)
-                .map_err(|failure| match failure {
-                    Failure::Exhausted(exhausted) => RunError::Exhausted(exhausted),
-                    Failure::Error(message) => RunError::Action {
-                        rule: rule.name.to_string(),
-                        message,
-                    },
-                })?;
+                .map_err(failed)?;
         }
-        self.meter.reserve(256 + 32 * firing.facts.len())?;
+        self.rete.meter.reserve(256 + 32 * firing.facts.len())?;
         self.firings.push(firing);
         Ok(())
+    }
+
+    /// The values that the actions of a rule look at.
+    fn bindings(
+        &mut self,
+        branch: &Branch,
+        found: MatchId,
+        length: usize,
+    ) -> Result<Vec<Option<Value>>, Failure> {
+        let mut bindings = vec![None; branch.variables];
+        for variable in &branch.wanted {
+            let Some(bound) = branch.bound.get(*variable) else {
+                continue;
+            };
+            let Some(seen) = self.rete.seen_at(found, length, bound.position) else {
+                continue;
+            };
+            // Looking at a long fact costs as much as it has values.
+            let copies = bound.getter.copies(seen.fact);
+            let value = bound.getter.get(seen.id, seen.fact, seen.split);
+            let value = value.map(std::borrow::Cow::into_owned);
+            self.rete.meter.spend(u64::try_from(copies).unwrap_or(u64::MAX))?;
+            if let Some(place) = bindings.get_mut(*variable) {
+                *place = value;
+            }
+        }
+        Ok(bindings)
     }
 
     fn act(
@@ -101,7 +111,7 @@ impl Session<'_> {
             }
             Action::Retract(variable) => {
                 if let Some(id) = address(bindings, *variable)
-                    && self.remove(id)?
+                    && self.rete.retract(id)?
                 {
                     firing.retracted.push(id);
                 }
@@ -114,10 +124,11 @@ impl Session<'_> {
                 let Some(id) = address(bindings, *fact) else {
                     return Ok(());
                 };
-                let Some(stored) = self.facts.get(id) else {
+                let Some(stored) = self.rete.facts.get(id) else {
                     return Err(Failure::Error("the fact to modify is no longer there".to_owned()));
                 };
-                let mut slots = stored.fact.slots().to_vec();
+                let before = stored.fact.clone();
+                let mut slots = before.slots().to_vec();
                 for (at, expressions) in changes {
                     let several = template.slots().get(*at).is_some_and(|slot| slot.is_multislot());
                     let value = self.slot_value(expressions, bindings, several)?;
@@ -125,29 +136,43 @@ impl Session<'_> {
                         *slot = value;
                     }
                 }
+                // What changes nothing is not done, as in CLIPS: the fact stays, and nothing matches it anew.
+                if slots == before.slots() {
+                    return Ok(());
+                }
                 let changed = Fact::from_slots(template, slots).map_err(Failure::Error)?;
-                self.remove(id)?;
+                self.check_cycle(cycle)?;
                 firing.retracted.push(id);
-                self.derive(changed, cycle, firing)?;
+                if self.rete.replace(id, changed.clone(), cycle)? {
+                    firing.asserted.push((id, changed));
+                }
             }
             Action::Bind(variable, expression) => {
-                let value = expression.evaluate(bindings, &mut self.meter)?;
+                let value = expression
+                    .evaluate(&*bindings, &mut self.rete.meter)?
+                    .into_owned();
                 if let Some(binding) = bindings.get_mut(*variable) {
                     *binding = Some(value);
                 }
             }
             Action::Evaluate(expression) => {
-                expression.evaluate(bindings, &mut self.meter)?;
+                expression.evaluate(&*bindings, &mut self.rete.meter)?;
             }
         }
         Ok(())
     }
 
-    fn derive(&mut self, fact: Fact, cycle: u32, firing: &mut Firing) -> Result<(), Exhausted> {
-        if cycle > self.meter.budget.cycles {
-            return Err(Exhausted::Cycles(self.meter.budget.cycles));
+    fn check_cycle(&self, cycle: u32) -> Result<(), Exhausted> {
+        let most = self.rete.meter.budget.cycles;
+        match cycle > most {
+            true => Err(Exhausted::Cycles(most)),
+            false => Ok(()),
         }
-        if let Some(id) = self.insert(fact.clone(), cycle)? {
+    }
+
+    fn derive(&mut self, fact: Fact, cycle: u32, firing: &mut Firing) -> Result<(), Exhausted> {
+        self.check_cycle(cycle)?;
+        if let Some(id) = self.rete.assert(fact.clone(), cycle)? {
             firing.asserted.push((id, fact));
         }
         Ok(())
@@ -181,19 +206,21 @@ impl Session<'_> {
         several: bool,
     ) -> Result<Value, Failure> {
         if let ([expression], false) = (expressions, several) {
-            return match expression.evaluate(bindings, &mut self.meter)? {
+            return match expression.evaluate(bindings, &mut self.rete.meter)?.into_owned() {
                 Value::Fact(_) => Err(Failure::Error("a fact cannot be part of a fact".to_owned())),
                 value => Ok(value),
             };
         }
         let mut values = Vec::with_capacity(expressions.len());
         for expression in expressions {
-            match expression.evaluate(bindings, &mut self.meter)? {
+            match expression.evaluate(bindings, &mut self.rete.meter)?.into_owned() {
                 Value::Fact(_) => {
                     return Err(Failure::Error("a fact cannot be part of a fact".to_owned()));
                 }
                 Value::Multifield(many) if several => {
-                    self.meter.spend(u64::try_from(many.len()).unwrap_or(u64::MAX))?;
+                    self.rete
+                        .meter
+                        .spend(u64::try_from(many.len()).unwrap_or(u64::MAX))?;
                     values.extend(many.iter().cloned());
                 }
                 value => values.push(value),
