@@ -21,9 +21,11 @@ macro_rules! serde_as_text {
     )+ };
 }
 
+mod nested;
 mod pack;
 mod request;
 
+pub use nested::{NestedExecution, NestedStatus};
 pub use pack::PackEvaluation;
 pub use request::{
     CHAIN_EXECUTE_REQUEST, ChainExecuteRequest, DECISION_REQUEST, DecisionRequest, EXECUTE_ALL_REQUEST,
@@ -182,6 +184,9 @@ pub struct StepExecution {
     pub duration_ms: Option<u64>,
     /// How many calls were made.
     pub attempts: u32,
+    /// The calls that its tool made in turn, and those that they made, in the order in which they were asked for (D23).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub calls: Vec<NestedExecution>,
 }
 
 /// A field that is there is `Some`, also when it is null: an output of null is an output.
@@ -205,6 +210,9 @@ pub struct GateEvaluation {
     /// The step it was evaluated at; none for the chain's own before and after.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<u32>,
+    /// The calls that the gate agent's tool made (D23).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub calls: Vec<NestedExecution>,
 }
 
 /// One evaluation of a rule.
@@ -236,6 +244,21 @@ pub struct ExecutionError {
     /// The step it happened in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<u32>,
+    /// The tool's own code, where the tool reported the error itself (`code` is `TOOL_FAILED` then).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tool_code: Option<String>,
+}
+
+impl ExecutionError {
+    /// An error that no tool reported.
+    pub fn new(code: &str, message: String, step: Option<u32>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message,
+            step,
+            tool_code: None,
+        }
+    }
 }
 
 /// A decision that a person is asked for (D6).

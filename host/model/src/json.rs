@@ -34,7 +34,7 @@ pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};
 pub(crate) use parse::check_size;
 pub use parse::{Limits, parse, parse_bytes, parse_lossy};
-pub use pointer::{Pointer, escape_token};
+pub use pointer::{Pointer, escape_token, is_pointer};
 pub use position::{Position, Span, position_of};
 pub use serde_value::{TooDeep, serde_to_canonical, serde_write_canonical};
 pub(crate) use tape::{Entry, Kind};

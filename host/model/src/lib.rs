@@ -16,6 +16,7 @@ pub mod fingerprint;
 pub mod gate;
 mod glob;
 pub mod governance;
+pub mod hex;
 pub mod id;
 pub mod ir;
 pub mod journal;

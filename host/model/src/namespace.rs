@@ -291,6 +291,16 @@ impl NamespacePattern {
     }
 }
 
+impl NamespacePattern {
+    /// Whether the pattern means this namespace, or one above or below it.
+    pub fn is_related(&self, namespace: &Namespace) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exactly(this) | Self::Below(this) => this.covers(namespace) || namespace.covers(this),
+        }
+    }
+}
+
 impl fmt::Display for NamespacePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

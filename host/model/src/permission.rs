@@ -307,6 +307,14 @@ impl Permission {
         }
     }
 
+    /// Whether a `kv` or `db` permission allows this access; of the others, none does.
+    pub fn allows_access(&self, access: Access) -> bool {
+        match (&self.scope, self.kind) {
+            (Scope::Glob(scope), Kind::Kv | Kind::Db) => scope.matches(access.as_str()),
+            _ => false,
+        }
+    }
+
     /// Whether everything that `asked` allows, this allows too. Sound for globs: it never says yes wrongly.
     pub fn covers(&self, asked: &Self) -> bool {
         self.kind == asked.kind

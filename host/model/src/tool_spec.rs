@@ -4,6 +4,7 @@
 //! compile, whether they could explode) is the engine's to decide; here they must be JSON objects of a sane size.
 
 mod draft;
+mod effects;
 
 pub use draft::{ExampleDraft, LegacySideEffects, ToolDraft};
 
@@ -22,6 +23,9 @@ const MAX_EXAMPLE: usize = 64 * 1024;
 const MAX_TAGS: usize = 32;
 const MAX_TEXT: usize = 128;
 const MAX_VERSION: usize = 64;
+
+/// The field of a [`ToolProblem`] about a claim that is weaker than the tool's permissions.
+pub const SIDE_EFFECTS: &str = "side_effects";
 
 /// How a tool touches the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -245,6 +249,22 @@ impl ToolSpec {
                 Ok(permission) => permissions.push(permission),
                 Err(error) => wrong("permissions", error.to_string()),
             }
+        }
+        // D22: a claim that is too weak would be believed by profiles, recovery and retries.
+        let strongest = permissions
+            .iter()
+            .max_by_key(|permission| SideEffects::of_permission(permission));
+        if let Some(permission) = strongest
+            && SideEffects::of_permission(permission) > draft.side_effects
+        {
+            let least = SideEffects::of_permission(permission);
+            wrong(
+                SIDE_EFFECTS,
+                format!(
+                    "it claims `{}`, and its permission `{permission}` is at least `{least}`; write side_effects = \"{least}\"",
+                    draft.side_effects
+                ),
+            );
         }
         if let Some(key) = &draft.idempotency_key {
             let declared = input_schema

@@ -1,7 +1,8 @@
 //! YAML as another way to write JSON.
 //!
 //! Reads one YAML 1.2 document (core schema) onto the same [`Tape`] that JSON is read onto, so that everything which validates
-//! JSON validates YAML too and points into the YAML. Aliases are expanded under the same limits, so an alias bomb is an error.
+//! JSON validates YAML too and points into the YAML. Aliases are expanded under the same limits and in proportion to the text, so that an
+//! alias bomb is an error that costs little.
 //!
 //! Not here: merge keys (`<<` is a key like any other), tags other than the core schema's, several documents in one text.
 
@@ -14,6 +15,40 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use scalar::Scalar;
 use std::collections::HashMap;
 
+/// Values and keys that the aliases of any text may stand for, however short it is.
+const ALIASED_VALUES: usize = 10_000;
+/// Bytes of texts that they may stand for.
+const ALIASED_BYTES: usize = 256 << 10;
+
+/// What the aliases of one text may still stand for.
+///
+/// In proportion to the text: the densest JSON has one value for every two bytes, so that YAML with aliases costs its reader about as much
+/// as JSON of the same size does. Under the limits of a whole text alone, 414 bytes became 8 million values.
+struct Allowance {
+    values: usize,
+    bytes: usize,
+}
+
+impl Allowance {
+    fn of(source: &str, limits: Limits) -> Self {
+        Self {
+            values: ALIASED_VALUES.max(source.len() / 2),
+            bytes: limits
+                .bytes
+                .min(ALIASED_BYTES.max(source.len().saturating_mul(4))),
+        }
+    }
+
+    /// Takes one value with its text; none when there is not so much left.
+    fn take(&mut self, entry: &Entry) -> Option<()> {
+        self.values = self.values.checked_sub(1)?;
+        if matches!(entry.kind, Kind::TextDecoded | Kind::IntDecoded) {
+            self.bytes = self.bytes.checked_sub((entry.b - entry.a) as usize)?;
+        }
+        Some(())
+    }
+}
+
 /// Reads one YAML document.
 pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
     check_size(source.len(), limits)?;
@@ -25,7 +60,7 @@ pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
         anchors: HashMap::new(),
         last_end: 0,
         documents: 0,
-        repeated: 0,
+        allowance: Allowance::of(source, limits),
         limits,
     };
     for event in Parser::new_from_str(source) {
@@ -92,8 +127,8 @@ struct Reader<'s> {
     anchors: HashMap<usize, Anchor>,
     last_end: usize,
     documents: usize,
-    /// Bytes of text that aliases stand for: whoever copies the values out copies these too.
-    repeated: usize,
+    /// What aliases may still stand for.
+    allowance: Allowance,
     limits: Limits,
 }
 
@@ -261,7 +296,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Copies an anchored value here. Every copied entry counts against the limit, so aliases of aliases stay bounded.
+    /// Copies an anchored value here. Every copied entry counts against the limits, so aliases of aliases stay bounded.
     fn alias(&mut self, id: usize, place: Span) -> Result<(), ParseError> {
         let (first, after) = match self.anchors.get(&id) {
             Some(Anchor {
@@ -295,13 +330,14 @@ impl Reader<'_> {
                 ends.push(entry.b);
                 entry.b += shift;
             }
-            if matches!(entry.kind, Kind::TextDecoded | Kind::IntDecoded) {
-                self.repeated += (entry.b - entry.a) as usize;
-                if self.repeated > self.limits.bytes {
-                    let message =
-                        "the aliases stand for more text than is allowed: write less or raise the limit";
-                    return Err(failure(ParseCode::TooLarge, message, place.start, place.end));
-                }
+            if self.allowance.take(&entry).is_none() {
+                let message = "the aliases stand for far more than the text holds: write out what they name";
+                return Err(failure(
+                    ParseCode::TooManyAliases,
+                    message,
+                    place.start,
+                    place.end,
+                ));
             }
             self.push(entry)?;
         }

@@ -119,21 +119,53 @@ fn what_json_cannot_mean_is_refused() {
     check("a: 1\n\tb: 2\n", ParseCode::InvalidYaml);
 }
 
-#[test]
-fn an_alias_bomb_is_an_error() {
+/// `levels` lists of ten aliases, each of the list before.
+fn alias_bomb(levels: usize) -> String {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for level in 1..12 {
-        let items = vec![format!("*a{}", level - 1); 10].join(", ");
+    for level in 1..=levels {
+        let items = vec![format!("*a{}", level - 1); 10].join(",");
         text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
     }
+    text
+}
+
+/// R12: the limits of a whole text let these few hundred bytes become eight million values.
+#[test]
+fn an_alias_bomb_is_refused_long_before_the_limits_of_a_text() {
+    assert!(alias_bomb(2).len() < 200 && yaml::parse(&alias_bomb(2), Limits::default()).is_ok());
+    for levels in [4, 9, 12] {
+        let error = yaml::parse(&alias_bomb(levels), Limits::default()).unwrap_err();
+        assert_eq!(error.code, ParseCode::TooManyAliases, "{levels}");
+        assert_eq!(error.code.as_str(), "too_many_aliases");
+    }
+    // What is read before the refusal is what is allowed: the limit of values is not reached first.
     let limits = Limits {
-        values: 100_000,
+        values: 11_000,
         ..Limits::default()
     };
-    assert_eq!(
-        yaml::parse(&text, limits).unwrap_err().code,
-        ParseCode::TooManyValues
-    );
+    let error = yaml::parse(&alias_bomb(9), limits).unwrap_err();
+    assert_eq!(error.code, ParseCode::TooManyAliases);
+    let limits = Limits {
+        values: 5_000,
+        ..limits
+    };
+    let error = yaml::parse(&alias_bomb(9), limits).unwrap_err();
+    assert_eq!(error.code, ParseCode::TooManyValues);
+}
+
+#[test]
+fn what_aliases_may_stand_for_grows_with_the_text() {
+    let list = |values: usize| format!("a: &a [{}x]\nb: [*a]\n", "x, ".repeat(values - 1));
+    // A list that is repeated once is not out of proportion, however long it is.
+    assert!(yaml::parse(&list(200_000), Limits::default()).is_ok());
+    let twice = list(200_000).replace("[*a]", "[*a, *a]");
+    assert_eq!(code(&twice), Some(ParseCode::TooManyAliases));
+    // A person's anchors: one template, many uses.
+    let uses: String = (0..400)
+        .map(|number| format!("- {{<<: *base, name: n{number}, retry: *retry}}\n"))
+        .collect();
+    let text = format!("base: &base {{timeout: 30s, tags: [a, b, c]}}\nretry: &retry [1, 2]\nsteps:\n{uses}");
+    assert!(yaml::parse(&text, Limits::default()).is_ok());
 }
 
 #[test]
@@ -158,8 +190,13 @@ fn aliases_of_a_long_text_are_counted_with_the_text() {
         bytes: 100_000,
         ..Limits::default()
     };
-    assert_eq!(yaml::parse(&text, limits).unwrap_err().code, ParseCode::TooLarge);
+    assert_eq!(
+        yaml::parse(&text, limits).unwrap_err().code,
+        ParseCode::TooManyAliases
+    );
     assert!(yaml::parse(&text, Limits::default()).is_ok());
+    let more = text.replace("[*a", &format!("[{}*a", "*a, ".repeat(200)));
+    assert_eq!(code(&more), Some(ParseCode::TooManyAliases));
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub struct PackEvaluation {
     /// The step it was asked about.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<u32>,
+    /// The call that it was asked about, where a tool makes it: its path among the step's calls.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call: Option<String>,
     /// The rule that concluded it; none when the pack did not answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rule: Option<String>,

@@ -27,6 +27,12 @@
   (slot origin (type SYMBOL) (default host)) (slot source (type STRING)) (slot run-id (type STRING))
   (slot step (type INTEGER) (default -1)) (slot time (type INTEGER)))
 
+(deftemplate nested-call
+  (slot tool (type STRING)) (slot caller (type STRING)) (slot path (type STRING)) (slot depth (type INTEGER))
+  (slot within (type SYMBOL) (allowed-symbols step gate))
+  (slot origin (type SYMBOL) (default host)) (slot source (type STRING)) (slot run-id (type STRING))
+  (slot step (type INTEGER) (default -1)) (slot time (type INTEGER)))
+
 (deftemplate tool-result
   (slot tool (type STRING)) (slot outcome (type SYMBOL)) (slot duration-ms (type INTEGER)) (slot bytes (type INTEGER))
   (slot attempt (type INTEGER) (default 1))

@@ -11,6 +11,8 @@ pub enum ParseCode {
     TooDeep,
     /// More values than [`Limits::values`].
     TooManyValues,
+    /// YAML's aliases stand for more than is in proportion to the text.
+    TooManyAliases,
     /// The bytes are not UTF-8.
     InvalidUtf8,
     /// A byte order mark stands before the text.
@@ -54,6 +56,7 @@ impl ParseCode {
             ParseCode::TooLarge => "too_large",
             ParseCode::TooDeep => "too_deep",
             ParseCode::TooManyValues => "too_many_values",
+            ParseCode::TooManyAliases => "too_many_aliases",
             ParseCode::InvalidUtf8 => "invalid_utf8",
             ParseCode::ByteOrderMark => "byte_order_mark",
             ParseCode::UnexpectedEnd => "unexpected_end",
@@ -95,6 +98,9 @@ pub(super) fn failure(code: ParseCode, start: usize, end: usize) -> ParseError {
             "arrays and objects are nested too deep: flatten the document or raise the limit"
         }
         ParseCode::TooManyValues => "the text holds too many values: split it or raise the limit",
+        ParseCode::TooManyAliases => {
+            "the aliases stand for far more than the text holds: write out what they name"
+        }
         ParseCode::InvalidUtf8 => "the bytes are not UTF-8: save the text as UTF-8",
         ParseCode::ByteOrderMark => "a byte order mark stands before the text: save it without one",
         ParseCode::UnexpectedEnd => "the text ends where a value is expected",

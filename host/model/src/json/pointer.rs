@@ -58,6 +58,12 @@ pub fn escape_token(key: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a text is a pointer: empty, or tokens after slashes in which every `~` is the beginning of `~0` or `~1`.
+pub fn is_pointer(text: &str) -> bool {
+    let escapes = |text: &str| text.split('~').skip(1).all(|after| after.starts_with(['0', '1']));
+    text.is_empty() || text.starts_with('/') && escapes(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +76,15 @@ mod tests {
             "/rules/0/"
         );
         assert_eq!(Pointer::root().as_str(), "");
+    }
+
+    #[test]
+    fn a_tilde_that_escapes_nothing_makes_no_pointer() {
+        for text in ["", "/", "/a", "/a~0b~1c", "//", "/~0~1", "/é"] {
+            assert!(is_pointer(text), "{text}");
+        }
+        for text in ["a", "/m~n", "/~", "/a~2", "~0", "#/a", " /a"] {
+            assert!(!is_pointer(text), "{text}");
+        }
     }
 }

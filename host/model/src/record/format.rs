@@ -94,9 +94,7 @@ impl Format {
             Format::ToolReference => is_tool_reference(text),
             Format::Hook => is_hook(text),
             Format::PackId => is_pack_id(text),
-            Format::HexHash => {
-                text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-            }
+            Format::HexHash => crate::hex::is_digits(text, 64),
         }
     }
 

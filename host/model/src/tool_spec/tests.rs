@@ -6,7 +6,7 @@ fn good() -> Value {
         "name": "count", "namespace": "acme.text", "version": "1.0.0", "description": "Counts words.",
         "input_schema": {"type": "object", "properties": {"text": {"type": "string"}, "request": {"type": "string"}}},
         "output_schema": {"type": "object"},
-        "side_effects": "none", "replay_policy": "recorded_result", "permissions": ["kv:read"],
+        "side_effects": "read", "replay_policy": "recorded_result", "permissions": ["kv:read"],
         "idempotency_key": "request", "cost_estimate": "0.0025",
         "examples": [{"name": "two", "input": {"text": "a b"}, "output": {"words": 2}}, {"input": {"text": ""}}],
         "tags": ["text"], "deprecated": true
@@ -136,4 +136,46 @@ fn a_schema_that_is_too_large_or_too_deep_is_refused() {
         .unwrap_err();
         assert!(problems.iter().any(|problem| problem.field == "input_schema"));
     }
+}
+
+#[test]
+fn a_claim_of_effects_that_is_weaker_than_the_permissions_is_refused_with_the_line_to_change() {
+    let claim = |side_effects: Value, permissions: &[&str]| {
+        let mut document = good();
+        document["side_effects"] = side_effects;
+        document["permissions"] = json!(permissions);
+        check_document(&document)
+    };
+    for (claimed, permissions, least) in [
+        ("none", &["kv:read"][..], "read"),
+        ("none", &["net:GET@a.example"], "read"),
+        ("none", &["secret:a", "clock"], "read"),
+        ("read", &["kv:read", "kv:write"], "write"),
+        ("read", &["db.notes:*"], "write"),
+        ("write", &["kv:*", "net:a.example"], "external"),
+        ("read", &["net:POST@a.example", "net:GET@a.example"], "external"),
+        ("write", &["llm:default"], "external"),
+    ] {
+        let problems = claim(json!(claimed), permissions).unwrap_err();
+        let [problem] = problems.as_slice() else {
+            panic!("{problems:?}")
+        };
+        assert_eq!(problem.field, SIDE_EFFECTS);
+        assert!(
+            problem
+                .message
+                .ends_with(&format!("write side_effects = \"{least}\"")),
+            "{problem}"
+        );
+        assert!(claim(json!(least), permissions).is_ok(), "{permissions:?}");
+        assert!(
+            claim(json!("external"), permissions).is_ok(),
+            "more may be claimed"
+        );
+    }
+    assert!(
+        claim(json!(false), &["kv:write"]).is_err(),
+        "the legacy form is no way around it"
+    );
+    assert!(claim(json!("none"), &["clock", "random", "config", "tools:acme.*"]).is_ok());
 }
