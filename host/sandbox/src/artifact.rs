@@ -2,12 +2,13 @@
 //!
 //! An artifact is native code that runs unchecked, so one is loaded only when this host wrote it: every entry ends in a
 //! BLAKE3 code keyed by a secret that stays in the cache folder, over the artifact and the name it is kept under. A
-//! corrupt, foreign or renamed entry fails that check and is rebuilt. The folder must belong to this user alone.
+//! corrupt, foreign or renamed entry fails that check and is rebuilt. The folder must belong to this user alone. What stands in it is
+//! read within a bound, and only where it is a regular file: a pipe in the place of an entry would keep a host from starting.
 
 use crate::effort;
+use mizzen_catalog::files::{self, FileError};
 use std::hash::{Hash, Hasher};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use wasmtime::Engine;
@@ -143,15 +144,11 @@ impl Place {
 
     /// `Ok(None)` when there is no entry; an error when there is one that this host did not write.
     fn read(&self, name: &str) -> std::io::Result<Option<Vec<u8>>> {
-        let mut file = match std::fs::File::open(self.folder.join(name)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+        let mut bytes = match files::read_bounded(&self.folder.join(name), MAX_ARTIFACT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(std::io::Error::other(error)),
         };
-        let mut bytes = Vec::new();
-        Read::by_ref(&mut file)
-            .take(MAX_ARTIFACT)
-            .read_to_end(&mut bytes)?;
         let body = bytes
             .len()
             .checked_sub(MAC_LENGTH)
@@ -167,24 +164,9 @@ impl Place {
         Ok(Some(bytes))
     }
 
-    fn write(&self, name: &str, artifact: &[u8]) -> std::io::Result<()> {
-        let temporary = self.folder.join(format!("{name}.{}.tmp", std::process::id()));
-        let written = (|| {
-            let mut file = std::fs::OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&temporary)?;
-            file.write_all(artifact)?;
-            file.write_all(self.mac(name, artifact).as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, self.folder.join(name))
-        })();
-        if written.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        written
+    fn write(&self, name: &str, artifact: &[u8]) -> Result<(), FileError> {
+        let entry = [artifact, self.mac(name, artifact).as_bytes()].concat();
+        files::replace(&self.folder.join(name), &entry, 0o600)
     }
 }
 
@@ -193,32 +175,21 @@ fn key(folder: &Path) -> std::io::Result<[u8; 32]> {
     let path = folder.join(KEY_FILE);
     let mut fresh = [0u8; 32];
     getrandom::fill(&mut fresh).map_err(std::io::Error::other)?;
-    // Written whole under another name and linked: two hosts that start together agree on the first one.
-    let temporary = folder.join(format!("{KEY_FILE}.{}.tmp", std::process::id()));
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)?
-        .write_all(&fresh)?;
-    let linked = std::fs::hard_link(&temporary, &path);
-    std::fs::remove_file(&temporary)?;
-    match linked {
-        Ok(()) => Ok(fresh),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let meta = std::fs::symlink_metadata(&path)?;
-            if !meta.is_file() || meta.mode() & 0o077 != 0 {
-                return Err(std::io::Error::other(
-                    "artifact.key must be a file that only its owner can read (chmod 600)",
-                ));
-            }
-            std::fs::read(&path)?.try_into().map_err(|_| {
-                std::io::Error::other("artifact.key must have 32 bytes; remove the cache folder")
-            })
-        }
-        Err(error) => Err(error),
+    // It appears whole or not at all: two hosts that start together agree on the first one.
+    match files::create_new(&path, &fresh, 0o600) {
+        Ok(()) => return Ok(fresh),
+        Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(std::io::Error::other(error)),
     }
+    let meta = std::fs::symlink_metadata(&path)?;
+    if !meta.is_file() || meta.mode() & 0o077 != 0 {
+        return Err(std::io::Error::other(
+            "artifact.key must be a file that only its owner can read (chmod 600)",
+        ));
+    }
+    let wrong = || std::io::Error::other("artifact.key must have 32 bytes; remove the cache folder");
+    let kept = files::read_bounded(&path, fresh.len() as u64).map_err(|_| wrong())?;
+    kept.try_into().map_err(|_| wrong())
 }
 
 /// Keyed by what is compiled and by everything of the engine that decides how.
@@ -331,6 +302,36 @@ mod tests {
         std::fs::copy(entry(&other), &path).unwrap();
         assert_eq!(compiled(&cache), Compiled::Now, "foreign entry");
         assert_eq!(compiled(&cache), Compiled::FromCache, "rebuilt entry");
+    }
+
+    /// Opening a pipe waits for somebody at its other end: without an end of the test, that is what this would do.
+    #[test]
+    fn pipes_and_folders_in_the_place_of_entries_are_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let engine = engine();
+        let compiled = || Artifacts::open(Some(&cache)).component(&engine, EMPTY).unwrap().1;
+        compiled();
+        let path = entry(&cache);
+        let pipe = |path: &Path| {
+            let _ = std::fs::remove_file(path);
+            rustix::fs::mkfifoat(
+                rustix::fs::CWD,
+                path,
+                rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            )
+            .unwrap();
+        };
+        pipe(&path);
+        assert_eq!(compiled(), Compiled::Now, "a pipe");
+        assert_eq!(compiled(), Compiled::FromCache, "it was replaced");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(compiled(), Compiled::Now, "a folder");
+        std::fs::remove_dir(&path).unwrap();
+        // Without its key the cache is not used, and the host starts.
+        pipe(&cache.join(KEY_FILE));
+        assert_eq!(compiled(), Compiled::Now, "a pipe for a key");
     }
 
     #[test]

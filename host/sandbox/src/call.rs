@@ -4,9 +4,14 @@ use crate::bindings::exports::mizzen::plugin::{pack, tool};
 use crate::bindings::mizzen::plugin::types;
 use crate::describe;
 use crate::journal::Log;
+use crate::limiter::Denied;
 use crate::machine::Machine;
+use crate::memory::Exhausted;
+use crate::meter;
 use crate::plugin::Prepared;
+use crate::services::CallTool;
 use crate::state::{CallState, HostCallsExhausted, Terms};
+use crate::threads::Yield;
 use mizzen_catalog::register::ItemDraft;
 use mizzen_engine::{CallReport, Deadline, LogLine, Outcome, Permit, ToolError, Trap, Usage};
 use mizzen_model::manifest::Provides;
@@ -50,6 +55,8 @@ pub struct CallContext {
     pub lineage: Vec<String>,
     /// The caller's own end; the permit's wall-clock limit holds as well.
     pub deadline: Option<Instant>,
+    /// Who makes the calls of other tools that the guest asks for; the plugin's own service when nobody is named.
+    pub tools: Option<Arc<dyn CallTool>>,
 }
 
 /// A question to a pack.
@@ -61,14 +68,26 @@ pub struct Evaluation {
     pub budget: u64,
     /// The caller's own end; the permit's wall-clock limit holds as well.
     pub deadline: Option<Instant>,
+    /// How many sandboxes wait for the verdict: its slot is taken from those that none of them can hold.
+    pub level: usize,
 }
 
-/// The call could not be made: nothing of the guest ran.
+/// The call could not be made, or not to its end, and the guest is not to blame. But for [`CallFault::NoMemory`] nothing of it ran.
 #[derive(Debug, thiserror::Error)]
 pub enum CallFault {
     /// Every slot was taken for as long as the call was allowed to take.
     #[error("no sandbox slot became free within {0:?}; raise sandbox.slots or send fewer calls at once")]
     Busy(Duration),
+    /// What all guests hold together is too much.
+    #[error(
+        "all guests together may hold {total} bytes of memory, one plugin three quarters of it, and there are no {wanted} bytes left for this call; try again, send fewer calls at once or raise sandbox.total_memory"
+    )]
+    NoMemory {
+        /// The bytes that the guest wanted beside those that it had.
+        wanted: u64,
+        /// What all guests may hold.
+        total: u64,
+    },
     /// The input is larger than the plugin accepts.
     #[error(
         "the input has {size} bytes, more than the limit of {limit}; send less or raise limits.input in plugin.toml"
@@ -106,6 +125,26 @@ pub(crate) enum Request {
     Describe(Provides),
     Invoke(ToolCall),
     Evaluate(Evaluation),
+}
+
+impl Request {
+    /// When the call's time is up: by its limit, or earlier by its caller's own end.
+    pub(crate) fn end(&self, wall_clock: Duration, started: Instant) -> Instant {
+        let end = started + wall_clock;
+        let callers = match self {
+            Self::Invoke(call) => call.context.deadline,
+            Self::Evaluate(evaluation) => evaluation.deadline,
+            Self::Describe(_) => None,
+        };
+        callers.map_or(end, |callers| callers.min(end))
+    }
+}
+
+/// When a call begins and when its time is up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) started: Instant,
+    pub(crate) end: Instant,
 }
 
 /// What the guest said.
@@ -152,35 +191,37 @@ impl Ended {
     }
 }
 
-/// Runs one request. Polled on the guest runtime only.
+/// Runs one request. Polled on guests' threads only, and metered: see [`crate::threads`].
 pub(crate) async fn execute(
     machine: Arc<Machine>,
     plugin: Arc<Prepared>,
     permit: Permit,
     mut request: Request,
+    span: Span,
 ) -> Result<Ended, CallFault> {
+    let Span { started, end } = span;
     let limits = *permit.limits();
-    let started = Instant::now();
-    let mut end = started + limits.wall_clock.get();
     let mut callers = Vec::new();
+    let (mut tools, mut level) = (None, 0);
     match &mut request {
         Request::Invoke(call) => {
             callers = std::mem::take(&mut call.context.lineage);
-            end = call.context.deadline.map_or(end, |caller| caller.min(end));
+            tools = call.context.tools.take();
+            level = callers.len();
         }
-        Request::Evaluate(evaluation) => end = evaluation.deadline.map_or(end, |caller| caller.min(end)),
+        Request::Evaluate(evaluation) => level = evaluation.level,
         Request::Describe(_) => {}
     }
     let wall_clock = end.saturating_duration_since(started);
-    let turn = take_turn(&machine, &plugin, callers.len(), end, started).await?;
+    let turn = take_turn(&machine, &plugin, level, end, started).await?;
     let left = end.saturating_duration_since(turn.since);
 
     let terms = Terms {
         permit,
         callers,
+        tools,
         end,
         wall_clock,
-        max_ticks: machine.ticks(limits.cpu.get()),
     };
     let mut store = Store::new(&machine.engine, CallState::new(terms, Arc::clone(&plugin)));
     store.limiter(|state| &mut state.limiter);
@@ -193,11 +234,10 @@ pub(crate) async fn execute(
     let finished = tokio::time::timeout_at(end.into(), perform(&mut store, &plugin, request, left)).await;
 
     let state = store.into_data();
+    let now = Instant::now();
     let usage = Usage {
-        duration: started.elapsed(),
-        cpu: machine
-            .tick
-            .saturating_mul(u32::try_from(state.cpu_ticks).unwrap_or(u32::MAX)),
+        duration: now.saturating_duration_since(started),
+        cpu: meter::used(now),
         peak_memory: state.limiter.peak(),
         host_calls: state.host_calls,
     };
@@ -276,22 +316,23 @@ async fn take_turn<'a>(
         .map_err(|_| CallFault::Busy(now.elapsed()))?
 }
 
-/// At every tick that finds the guest running: count it, stop it when its time is up, let others run otherwise.
+/// At every tick that finds the guest running: stop it when it has used its time or its time is up, let others run otherwise.
+/// wasmtime looks before each bulk operation as well, so one of them is the most that a guest runs on.
 fn arm(store: &mut Store<CallState>) {
     // What it needs is in the store's data: a closure that holds nothing is not allocated.
     store.epoch_deadline_callback(|mut context| {
         let state = context.data_mut();
-        state.cpu_ticks = state.cpu_ticks.saturating_add(1);
-        if state.cpu_ticks > state.max_ticks {
-            state.stopped = Some(Deadline::Cpu(state.permit.limits().cpu.get()));
+        let cpu = state.permit.limits().cpu.get();
+        let now = Instant::now();
+        if meter::used(now) > cpu {
+            state.stopped = Some(Deadline::Cpu(cpu));
             return Ok(UpdateDeadline::Interrupt);
         }
-        if Instant::now() >= state.end {
+        if now >= state.end {
             state.stopped = Some(Deadline::WallClock(state.wall_clock));
             return Ok(UpdateDeadline::Interrupt);
         }
-        // Not the built-in yield: that one re-queues at once, and timers and sockets would wait for 61 turns.
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(Yield::until(state.end))))
     });
     store.set_epoch_deadline(1);
 }
@@ -369,10 +410,14 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
         return Err(CallFault::Busy(limits.wall_clock.get()));
     }
-    if state.limiter.denied() {
-        return Ok(Outcome::OutOfMemory {
-            limit: limits.memory.get(),
-        });
+    match state.limiter.denied() {
+        Some(Denied::Own) => {
+            return Ok(Outcome::OutOfMemory {
+                limit: limits.memory.get(),
+            });
+        }
+        Some(Denied::All(Exhausted { wanted, total })) => return Err(CallFault::NoMemory { wanted, total }),
+        None => {}
     }
     let backtrace = error.downcast_ref::<WasmBacktrace>();
     let frames = backtrace.map(frames).unwrap_or_default();

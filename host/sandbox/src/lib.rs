@@ -20,12 +20,16 @@ mod imports;
 mod journal;
 mod limiter;
 mod machine;
+mod memory;
+mod meter;
 mod plugin;
 mod sandbox;
 mod services;
 mod settings;
 mod snapshot;
 mod state;
+mod threads;
+mod turns;
 
 pub use artifact::Compiled;
 pub use call::{CallContext, CallFault, Evaluation, ToolCall};

@@ -1,5 +1,6 @@
 //! What a guest may hold: linear memory, tables, instances. wasmtime asks before every growth.
 
+use crate::memory::{Exhausted, Held};
 use mizzen_model::limits::Limits;
 use wasmtime::ResourceLimiter;
 
@@ -10,18 +11,29 @@ pub(crate) struct Limiter {
     instance_limit: usize,
     memory_now: usize,
     peak: usize,
-    denied: bool,
+    denied: Option<Denied>,
+    held: Held,
+}
+
+/// Why a growth was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// The call may not have so much.
+    Own,
+    /// All guests together may not.
+    All(Exhausted),
 }
 
 impl Limiter {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, held: Held) -> Self {
         Self {
             memory_limit: limits.memory.as_usize(),
             table_limit: limits.table_elements as usize,
             instance_limit: limits.instances as usize,
             memory_now: 0,
             peak: 0,
-            denied: false,
+            denied: None,
+            held,
         }
     }
 
@@ -30,8 +42,8 @@ impl Limiter {
         self.peak as u64
     }
 
-    /// Whether a growth was refused. A guest that traps afterwards ran out of memory: the trap itself does not say so.
-    pub(crate) fn denied(&self) -> bool {
+    /// Why a growth was refused, if one was. A guest that traps afterwards ran out of memory: the trap itself does not say so.
+    pub(crate) fn denied(&self) -> Option<Denied> {
         self.denied
     }
 }
@@ -44,9 +56,14 @@ impl ResourceLimiter for Limiter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         // The limit is of the guest, not of each of its memories: only the difference is added.
-        let total = self.memory_now.saturating_add(desired.saturating_sub(current));
+        let added = desired.saturating_sub(current);
+        let total = self.memory_now.saturating_add(added);
         if total > self.memory_limit || maximum.is_some_and(|maximum| desired > maximum) {
-            self.denied = true;
+            self.denied = Some(Denied::Own);
+            return Ok(false);
+        }
+        if let Err(exhausted) = self.held.take(added as u64) {
+            self.denied = Some(Denied::All(exhausted));
             return Ok(false);
         }
         self.memory_now = total;
@@ -55,7 +72,9 @@ impl ResourceLimiter for Limiter {
     }
 
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.denied = true;
+        // What it was allowed stays taken until the call ends: wasmtime reports here growths of which it never asked, too, and one that gave
+        // back what it still has could do so again and again.
+        self.denied = self.denied.or(Some(Denied::Own));
         Ok(())
     }
 

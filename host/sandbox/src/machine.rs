@@ -1,6 +1,8 @@
-//! Per process: one engine, one ticker, one runtime for guests.
+//! Per process: one engine, one ticker, the threads for guests.
 
+use crate::memory::GuestMemory;
 use crate::settings::Settings;
+use crate::threads::{Runtimes, Threads};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,15 +29,17 @@ pub(crate) const LEVELS: usize = 4;
 /// What all plugins of a process share.
 pub(crate) struct Machine {
     pub(crate) engine: Engine,
-    pub(crate) tick: Duration,
+    pub(crate) threads: Arc<Threads>,
     pub(crate) slots: [Semaphore; LEVELS],
     pub(crate) share: usize,
+    pub(crate) memory: Arc<GuestMemory>,
     _ticker: Ticker,
 }
 
 impl Machine {
-    pub(crate) fn start(settings: &Settings) -> Result<(Self, Allocation), StartError> {
+    pub(crate) fn start(settings: &Settings) -> Result<(Self, Allocation, Runtimes), StartError> {
         let (engine, allocation) = engine(settings)?;
+        let (threads, runtimes) = Threads::start(settings)?;
         let ticker = Ticker::start(&engine, settings.tick)?;
         let slots = settings.slots.max(MIN_SLOTS) as usize;
         let slots_of = |level: usize| match level {
@@ -45,19 +49,14 @@ impl Machine {
         };
         let machine = Self {
             engine,
-            tick: settings.tick,
+            threads: Arc::new(threads),
             slots: std::array::from_fn(|level| Semaphore::new(slots_of(level).max(1))),
             // One plugin gets at most three quarters of the outermost slots: the others are never shut out.
             share: (slots_of(0) * 3 / 4).max(1),
+            memory: GuestMemory::new(settings.total_memory),
             _ticker: ticker,
         };
-        Ok((machine, allocation))
-    }
-
-    /// How many ticks this much time has, at least one.
-    pub(crate) fn ticks(&self, time: Duration) -> u64 {
-        let ticks = time.as_nanos() / self.tick.as_nanos().max(1);
-        u64::try_from(ticks).unwrap_or(u64::MAX).max(1)
+        Ok((machine, allocation, runtimes))
     }
 }
 
@@ -167,15 +166,4 @@ impl Drop for Ticker {
             let _ = thread.join();
         }
     }
-}
-
-/// The threads that run guests. The IO runtime is another one, so a guest cannot starve it.
-pub(crate) fn guest_runtime(settings: &Settings) -> Result<tokio::runtime::Runtime, StartError> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(settings.guest_threads.max(1))
-        .thread_name("mizzen-guest")
-        // Host calls wait on timers and sockets: look at them after every poll, not after 61.
-        .event_interval(1)
-        .enable_all()
-        .build()?)
 }

@@ -2,12 +2,14 @@
 
 use crate::artifact::Compiled;
 use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
-use crate::call::{Answer, CallFault, Ended, Evaluation, Request, ToolCall, execute};
+use crate::call::{Answer, CallFault, Ended, Evaluation, Request, Span, ToolCall, execute};
 use crate::describe::{DescribeError, bounded_items, descriptions};
 use crate::evaluate::{EvaluationReport, report};
 use crate::machine::Machine;
+use crate::memory::PluginMemory;
 use crate::services::Services;
 use crate::state::CallState;
+use crate::threads::Pace;
 use crate::{Sandbox, closed, imports};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::register::ItemDraft;
@@ -15,6 +17,7 @@ use mizzen_engine::{CallReport, Permit};
 use mizzen_model::manifest::Provides;
 use mizzen_model::tool_spec::ToolDraft;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::Semaphore;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
@@ -33,13 +36,14 @@ pub(crate) struct Prepared {
     /// Deterministic randomness differs between plugins, not between calls.
     pub(crate) seed: [u8; 32],
     pub(crate) share: Semaphore,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) memory: Arc<PluginMemory>,
 }
 
 /// A plugin that can be called.
 #[derive(Clone)]
 pub struct Plugin {
     machine: Arc<Machine>,
-    guests: tokio::runtime::Handle,
     prepared: Arc<Prepared>,
     verified: Arc<VerifiedPlugin>,
     compiled: Compiled,
@@ -71,17 +75,17 @@ impl Sandbox {
             .artifacts()
             .component(engine, verified.component())
             .map_err(|e| PrepareError::Compile(e.0))?;
-        let limits = verified.limits();
+        let largest = machine.memory.total().min(self.settings().max_memory);
+        let largest = verified.limits().memory.get().min(largest);
         if let Some(needs) = component.resources_required() {
             let memory = needs
                 .max_initial_memory_size
                 .unwrap_or(0)
                 .saturating_mul(64 << 10);
-            if needs.num_memories > 1 || memory > limits.memory.get().min(self.settings().max_memory) {
+            if needs.num_memories > 1 || memory > largest {
                 return Err(PrepareError::TooLarge(format!(
-                    "it starts with {} linear memories of up to {memory} bytes; this host allows one of {} bytes. Build with a smaller --initial-memory or raise limits.memory in plugin.toml",
+                    "it starts with {} linear memories of up to {memory} bytes; this host allows one of {largest} bytes. Build with a smaller --initial-memory or raise limits.memory in plugin.toml",
                     needs.num_memories,
-                    limits.memory.get().min(self.settings().max_memory),
                 )));
             }
             let table = needs.max_initial_table_size.unwrap_or(0);
@@ -119,10 +123,11 @@ impl Sandbox {
             services,
             seed: *blake3::hash(verified.component()).as_bytes(),
             share: Semaphore::new(machine.share),
+            pace: Arc::default(),
+            memory: PluginMemory::new(&machine.memory),
         };
         Ok(Plugin {
             machine: Arc::clone(machine),
-            guests: self.guests().clone(),
             prepared: Arc::new(prepared),
             verified,
             compiled,
@@ -253,31 +258,19 @@ impl Plugin {
                 interface: wanted.as_str(),
             });
         }
-        let work = execute(
+        let started = Instant::now();
+        let span = Span {
+            started,
+            end: request.end(permit.limits().wall_clock.get(), started),
+        };
+        let call = execute(
             Arc::clone(&self.machine),
-            Arc::clone(&self.prepared),
+            Arc::clone(prepared),
             permit,
             request,
+            span,
         );
-        // A caller that is already on the guest runtime (a chain's run) is spared the hop between threads.
-        let here =
-            tokio::runtime::Handle::try_current().is_ok_and(|current| current.id() == self.guests.id());
-        if here {
-            return work.await;
-        }
-        let mut task = AbortOnDrop(self.guests.spawn(work));
-        match (&mut task.0).await {
-            Ok(ended) => ended,
-            Err(error) => Err(CallFault::Host(error.to_string())),
-        }
-    }
-}
-
-/// A caller that goes away takes its guest with it.
-struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
+        let threads = &self.machine.threads;
+        threads.make(Box::pin(call), span.end, &prepared.pace).await
     }
 }

@@ -1,8 +1,9 @@
 //! Per process: everything that plugins share.
 
 use crate::artifact::Artifacts;
-use crate::machine::{Allocation, Machine, StartError, guest_runtime};
+use crate::machine::{Allocation, Machine, StartError};
 use crate::settings::Settings;
+use crate::threads::Runtimes;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -12,9 +13,8 @@ pub struct Sandbox {
     artifacts: Artifacts,
     settings: Settings,
     allocation: Allocation,
-    /// Taken when dropped: a runtime cannot be waited for inside another one.
-    runtime: Option<tokio::runtime::Runtime>,
-    guests: tokio::runtime::Handle,
+    /// Taken when dropped.
+    runtimes: Option<Runtimes>,
 }
 
 /// What guests hold of the pool.
@@ -28,6 +28,8 @@ pub struct InUse {
     pub tables: usize,
     /// Live stacks.
     pub stacks: usize,
+    /// Bytes of linear memory; counted without a pool, too.
+    pub memory_bytes: u64,
 }
 
 impl Sandbox {
@@ -36,14 +38,12 @@ impl Sandbox {
     /// # Errors
     /// When the engine or the threads do not start.
     pub fn start(settings: Settings) -> Result<Self, StartError> {
-        let (machine, allocation) = Machine::start(&settings)?;
-        let runtime = guest_runtime(&settings)?;
+        let (machine, allocation, runtimes) = Machine::start(&settings)?;
         Ok(Self {
             machine: Arc::new(machine),
             artifacts: Artifacts::open(settings.cache.as_deref()),
             allocation,
-            guests: runtime.handle().clone(),
-            runtime: Some(runtime),
+            runtimes: Some(runtimes),
             settings,
         })
     }
@@ -53,20 +53,25 @@ impl Sandbox {
         self.allocation
     }
 
-    /// What guests hold at this moment; all zero when nobody is called. Without a pool there is nothing to count.
+    /// What guests hold at this moment; all zero when nobody is called. Without a pool there is only their memory to count.
     pub fn in_use(&self) -> InUse {
+        let memory_bytes = self.machine.memory.held();
         let Some(pool) = self.machine.engine.pooling_allocator_metrics() else {
-            return InUse::default();
+            return InUse {
+                memory_bytes,
+                ..InUse::default()
+            };
         };
         InUse {
             instances: pool.component_instances(),
             memories: pool.memories(),
             tables: pool.tables(),
             stacks: pool.stacks(),
+            memory_bytes,
         }
     }
 
-    /// Runs a future on the guests' threads. Calls made inside of it need no hop between threads.
+    /// Runs a future on the threads where calls begin. Calls made inside of it need no hop between threads, unless they take long.
     ///
     /// # Errors
     /// When the future panics or the sandbox shuts down.
@@ -75,15 +80,15 @@ impl Sandbox {
         F: Future + Send + 'static,
         F::Output: Send,
     {
-        self.guests.spawn(future).await
+        self.machine.threads.short().spawn(future).await
     }
 
-    /// Begins a future on the guests' threads and does not wait for it.
+    /// Begins a future on the threads where calls begin and does not wait for it.
     pub fn spawn<F>(&self, future: F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        drop(self.guests.spawn(future));
+        drop(self.machine.threads.short().spawn(future));
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {
@@ -97,16 +102,12 @@ impl Sandbox {
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
-
-    pub(crate) fn guests(&self) -> &tokio::runtime::Handle {
-        &self.guests
-    }
 }
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+        if let Some(runtimes) = self.runtimes.take() {
+            runtimes.shut_down();
         }
     }
 }

@@ -113,7 +113,7 @@ pub struct HttpResponse {
 }
 
 /// Calls another tool on behalf of a guest.
-pub trait CallTool: Send + Sync {
+pub trait CallTool: Send + Sync + fmt::Debug {
     /// Calls it with the callee's own permissions.
     fn call(&self, asked: NestedCall) -> Pending<'_, Result<String, ToolError>>;
 }

@@ -10,6 +10,8 @@ pub struct Settings {
     pub slots: u32,
     /// The largest linear memory that any guest can have, whatever its manifest asks for.
     pub max_memory: u64,
+    /// What the linear memories of all guests may come to together. A guest that would go beyond gets no more.
+    pub total_memory: u64,
     /// The largest table, in elements, that any guest can have.
     pub max_table_elements: u32,
     /// Threads that run guests and nothing else.
@@ -25,6 +27,7 @@ impl Default for Settings {
         Self {
             slots: 64,
             max_memory: 512 << 20,
+            total_memory: crate::memory::usual_total(),
             max_table_elements: 20_000,
             // Fewer than two would let one guest inside a long bulk instruction hold up every other.
             guest_threads: std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),

@@ -3,8 +3,9 @@
 use crate::closed::{self, Ambient};
 use crate::journal::Log;
 use crate::limiter::Limiter;
+use crate::memory::Held;
 use crate::plugin::Prepared;
-use crate::services::Services;
+use crate::services::{CallTool, Services};
 use mizzen_engine::{Deadline, Permit};
 use mizzen_model::permission::Use;
 use std::sync::Arc;
@@ -25,14 +26,13 @@ pub(crate) struct CallState {
     pub(crate) permit: Permit,
     /// The tools that led to this call, outermost first, without this one.
     callers: Vec<String>,
+    /// Who makes the calls of other tools that this one asks for, where it is not the plugin's own service.
+    tools: Option<Arc<dyn CallTool>>,
     /// When the call's time is up.
     pub(crate) end: Instant,
     /// How long that is after its beginning.
     pub(crate) wall_clock: Duration,
-    /// How many ticks it may run.
-    pub(crate) max_ticks: u64,
     pub(crate) host_calls: u64,
-    pub(crate) cpu_ticks: u64,
     pub(crate) stopped: Option<Deadline>,
 }
 
@@ -45,9 +45,9 @@ struct World {
 pub(crate) struct Terms {
     pub(crate) permit: Permit,
     pub(crate) callers: Vec<String>,
+    pub(crate) tools: Option<Arc<dyn CallTool>>,
     pub(crate) end: Instant,
     pub(crate) wall_clock: Duration,
-    pub(crate) max_ticks: u64,
 }
 
 /// The guest made more host calls than it may. Ends the call.
@@ -58,18 +58,18 @@ pub(crate) struct HostCallsExhausted;
 impl CallState {
     pub(crate) fn new(terms: Terms, plugin: Arc<Prepared>) -> Self {
         let limits = terms.permit.limits();
+        let held = Held::nothing(Arc::clone(&plugin.memory));
         Self {
             world: None,
             plugin,
-            limiter: Limiter::new(limits),
+            limiter: Limiter::new(limits, held),
             log: Log::new(limits.log.get()),
             permit: terms.permit,
             callers: terms.callers,
+            tools: terms.tools,
             end: terms.end,
             wall_clock: terms.wall_clock,
-            max_ticks: terms.max_ticks,
             host_calls: 0,
-            cpu_ticks: 0,
             stopped: None,
         }
     }
@@ -77,6 +77,11 @@ impl CallState {
     /// What stands behind the plugin's imports.
     pub(crate) fn services(&self) -> &Services {
         &self.plugin.services
+    }
+
+    /// Who makes the calls of other tools that the guest asks for.
+    pub(crate) fn tools(&self) -> Option<Arc<dyn CallTool>> {
+        self.tools.clone().or_else(|| self.services().tools.clone())
     }
 
     /// The tools that led here, outermost first, this one last.

@@ -3,6 +3,7 @@
 use super::absent;
 use crate::bindings::mizzen::plugin::{secrets, types};
 use crate::state::CallState;
+use mizzen_model::namespace::shorten;
 use mizzen_model::permission::Use;
 
 impl secrets::Host for CallState {
@@ -11,9 +12,10 @@ impl secrets::Host for CallState {
             return Ok(Err(denied));
         }
         let Some(secret) = self.services().secrets.get(&name).cloned() else {
-            return Ok(Err(absent(
-                "secret of this name; the operator sets it under [secrets] in mizzen.toml",
-            )));
+            return Ok(Err(absent(&format!(
+                "secret {:?}; the operator sets it under [secrets] in mizzen.toml",
+                shorten(&name)
+            ))));
         };
         self.log.reveal(&name, &secret);
         Ok(Ok(secret.expose().to_owned()))

@@ -1,4 +1,4 @@
-//! `tools`: calls of other tools. The callee runs with its own permissions only.
+//! `tools`: calls of other tools. The callee runs with its own permissions only; in a run the run decides about the call (D23).
 
 use super::{absent, guest_error};
 use crate::bindings::mizzen::plugin::{tools, types};
@@ -28,7 +28,7 @@ impl tools::Host for CallState {
             );
             return Ok(Err(types::Error::Denied(message)));
         }
-        let Some(service) = self.services().tools.clone() else {
+        let Some(service) = self.tools() else {
             return Ok(Err(absent("calls of other tools")));
         };
         let asked = NestedCall {
