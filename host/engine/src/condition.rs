@@ -5,8 +5,8 @@
 //! random, so a decision can be reproduced from the journal. The `cel` crate is the oracle of the tests.
 //!
 //! What is CEL here: all operators, `has`, `all`, `exists`, `exists_one`, `filter`, `map`, `size`, `contains`,
-//! `startsWith`, `endsWith`, `matches`, conversions and `type`. What is not: protobuf messages, optionals, durations and
-//! timestamps, and a comprehension inside a comprehension. JSON numbers are `int` where they are written without
+//! `startsWith`, `endsWith`, `matches`, conversions, `type`, timestamps and durations with their parts in UTC. What is not: protobuf
+//! messages, optionals, time zones, and a comprehension inside a comprehension (docs/conditions.md has the whole list). JSON numbers are `int` where they are written without
 //! fraction and exponent, `uint` above that range, else `double`.
 //!
 //! To add a function: `function.rs` and `call.rs`.
@@ -25,6 +25,7 @@ mod parser;
 mod pattern;
 mod rule;
 mod suggest;
+mod time;
 mod token;
 mod value;
 mod variable;

@@ -141,7 +141,7 @@ impl Outcome {
 pub struct Usage {
     /// From the start of the call to its end.
     pub duration: Duration,
-    /// Time on a core, in whole ticks.
+    /// Time on a core: the guest's own, and the host's on its behalf.
     pub cpu: Duration,
     /// The most linear memory the guest had, in bytes.
     pub peak_memory: u64,

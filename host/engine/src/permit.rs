@@ -5,16 +5,20 @@ use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
 use mizzen_model::permission::{Effective, HostPort, Use};
-use mizzen_model::tool_spec::ToolSpec;
+use mizzen_model::tool_spec::{SideEffects, ToolSpec};
 use std::fmt;
 use std::sync::Arc;
 
 /// The right to make one call: which plugin, which tool, what it may touch, what it may use up.
 ///
 /// Effective authority is declared by the author ∩ granted by the operator ∩ asked for by the tool. None of it depends on the
-/// call, so a tool's calls share one: a clone costs a count.
+/// call, so a tool's calls share one: a clone costs a count. The profile is that of the call, and refuses uses, whatever the
+/// tool claims to do (D22).
 #[derive(Debug, Clone)]
-pub struct Permit(Arc<Terms>);
+pub struct Permit {
+    terms: Arc<Terms>,
+    profile: Profile,
+}
 
 #[derive(Debug)]
 struct Terms {
@@ -45,6 +49,8 @@ pub enum Missing {
     Granted,
     /// The tool itself.
     Asked,
+    /// The profile of the host, or of the call.
+    Profile,
 }
 
 impl fmt::Display for Missing {
@@ -55,6 +61,9 @@ impl fmt::Display for Missing {
             }
             Self::Granted => "the operator has not granted it; see `mizzen plugins grants`",
             Self::Asked => "the tool does not ask for it; its author adds it to `permissions` of its #[tool]",
+            Self::Profile => {
+                "the profile `cleared` refuses what writes or reaches out; call the tool on a host with the profile `open`"
+            }
         })
     }
 }
@@ -71,52 +80,74 @@ impl Permit {
     ) -> Result<Self, ProfileError> {
         profile.check(tool)?;
         let authority = plugin.effective().narrowed(Arc::new(tool.permissions().clone()));
-        Ok(Self::with_authority(plugin, tool, authority))
+        Ok(Self::with_authority(plugin, tool, authority).under(profile))
+    }
+
+    /// The same right under a profile: it can become stricter, never less strict.
+    #[must_use]
+    pub fn under(self, profile: Profile) -> Self {
+        Self {
+            profile: self.profile.stricter(profile),
+            ..self
+        }
+    }
+
+    fn new(terms: Terms) -> Self {
+        Self {
+            terms: Arc::new(terms),
+            profile: Profile::Open,
+        }
     }
 
     /// For whoever checks the profile at every call.
     pub(crate) fn with_authority(plugin: &VerifiedPlugin, tool: &ToolSpec, authority: Effective) -> Self {
-        Self(Arc::new(Terms {
+        Self::new(Terms {
             plugin: plugin.digest(),
             tool: tool.id().to_string(),
             authority,
             limits: plugin.tool_limits(tool.name().as_str()),
-        }))
+        })
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
     pub fn to_describe(plugin: &VerifiedPlugin) -> Self {
-        Self(Arc::new(Terms {
+        let limits = plugin.limits();
+        Self::new(Terms {
             plugin: plugin.digest(),
             tool: format!("{}#describe", plugin.name()),
             authority: plugin.effective().narrowed(Arc::default()),
-            limits: plugin.limits(),
-        }))
+            // Whoever starts the host, or changes its plugins, waits for it. Its memory is what it begins with.
+            limits: Limits {
+                cpu: limits.cpu.min(Limits::PACK.cpu),
+                wall_clock: limits.wall_clock.min(Limits::PACK.wall_clock),
+                ..limits
+            },
+        })
     }
 
     /// The right to ask a plugin's pack for a verdict: it may touch nothing, and use up less than a tool.
     pub fn for_pack(plugin: &VerifiedPlugin, pack: &str) -> Self {
-        Self(Arc::new(Terms {
+        Self::new(Terms {
             plugin: plugin.digest(),
             tool: format!("{pack}#evaluate"),
             authority: plugin.effective().narrowed(Arc::default()),
             limits: plugin.limits().min(Limits::PACK),
-        }))
+        })
     }
 
     /// The plugin that it was made for.
     pub fn plugin_digest(&self) -> Digest {
-        self.0.plugin
+        self.terms.plugin
     }
 
     /// The id of the tool that it was made for.
     pub fn tool(&self) -> &str {
-        &self.0.tool
+        &self.terms.tool
     }
 
     /// What the call may use up.
     pub fn limits(&self) -> &Limits {
-        &self.0.limits
+        &self.terms.limits
     }
 
     /// Asks every layer.
@@ -124,14 +155,15 @@ impl Permit {
     /// # Errors
     /// When one of them does not allow this use.
     pub fn check(&self, wanted: &Use<'_>) -> Result<(), Denied> {
-        let missing = match self.0.authority.refusing(wanted) {
-            None => return Ok(()),
+        let missing = match self.terms.authority.refusing(wanted) {
+            None if self.profile.allows(SideEffects::of_use(wanted)) => return Ok(()),
+            None => Missing::Profile,
             Some(0) => Missing::Declared,
             Some(1) => Missing::Granted,
             Some(_) => Missing::Asked,
         };
         Err(Denied {
-            tool: self.0.tool.clone(),
+            tool: self.terms.tool.clone(),
             wanted: wanted.to_string(),
             missing,
         })
@@ -139,11 +171,11 @@ impl Permit {
 
     /// The same, for whoever has no use for the reason.
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
-        self.0.authority.allows(wanted)
+        self.terms.authority.allows(wanted) && self.profile.allows(SideEffects::of_use(wanted))
     }
 
     /// Whether the operator named this host without a pattern, which a private address takes.
     pub fn names_host(&self, method: &str, target: &HostPort) -> bool {
-        self.0.authority.allows_by_name(method, target)
+        self.terms.authority.allows_by_name(method, target)
     }
 }

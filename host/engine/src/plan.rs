@@ -46,6 +46,34 @@ pub struct Plan<C> {
     pub(crate) packs: Vec<MountedPack>,
     /// The host's templates that somebody reads, for the moments at which somebody is asked.
     read: BTreeMap<Moment, Arc<[&'static str]>>,
+    /// What packs are told about the gate agent's tool.
+    gate_tool: Option<ToolFacts>,
+    /// What packs govern beyond steps.
+    governs: Vec<Governs>,
+}
+
+/// What packs govern beyond steps. A run keeps what it began with: in journals of earlier hosts these are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Governs {
+    /// The gate agent's call, where it touches the world.
+    GateAgent,
+}
+
+impl Governs {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::GateAgent];
+
+    /// As it is written in journals.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GateAgent => "gate_agent",
+        }
+    }
+
+    /// The one with that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|governs| governs.as_str() == text)
+    }
 }
 
 /// A pack that governs a run, found and pinned.
@@ -238,6 +266,8 @@ impl<C> Plan<C> {
             timeout_ms: body.timeout.milliseconds(),
             packs: Vec::new(),
             read: BTreeMap::new(),
+            gate_tool: None,
+            governs: Vec::new(),
         })
     }
 
@@ -248,6 +278,7 @@ impl<C> Plan<C> {
             for step in &mut self.steps {
                 step.tool = step.target.as_ref().ok().map(|target| about(&target.call));
             }
+            self.gate_tool = self.gate_call().map(&about);
         }
         let read = |moment: Moment| -> Arc<[&'static str]> {
             let asked = || packs.iter().filter(|pack| pack.wants(moment));
@@ -261,6 +292,29 @@ impl<C> Plan<C> {
             .collect();
         self.packs = packs;
         self
+    }
+
+    /// What a run of it that begins now has governed, beyond its steps.
+    pub fn governable(&self) -> Vec<Governs> {
+        let touches = |tool: &ToolFacts| tool.side_effects() != "none";
+        let is_asked = !self.packs.is_empty() && self.gate_tool.as_ref().is_some_and(touches);
+        is_asked.then_some(Governs::GateAgent).into_iter().collect()
+    }
+
+    /// The same plan, with this governed by its packs too.
+    #[must_use]
+    pub fn governing(mut self, governs: Vec<Governs>) -> Self {
+        self.governs = governs;
+        self
+    }
+
+    /// The gate agent's tool, where packs are asked about its calls.
+    pub(crate) fn governed_gate(&self) -> Option<(&ToolFacts, Repeatable)> {
+        let target = self.gate_agent.as_ref()?.as_ref().ok()?;
+        let tool = self.gate_tool.as_ref()?;
+        self.governs
+            .contains(&Governs::GateAgent)
+            .then_some((tool, target.repeatable))
     }
 
     /// The host's templates that somebody reads who is asked at a moment. What nobody reads need not be told.
@@ -319,11 +373,7 @@ fn plan_step<C>(
     let sprite = council.sprite(step.sprite_id);
     let capability = sprite.and_then(|sprite| Some((sprite, sprite.body.capability(&step.action)?)));
     let at = u32::try_from(order).ok();
-    let failure = |code: &str, message: String| ExecutionError {
-        code: code.to_owned(),
-        message,
-        step: at,
-    };
+    let failure = |code: &str, message: String| ExecutionError::new(code, message, at);
     let mut parameters = None;
     let target = match (sprite, capability) {
         (None, _) => Err(failure(

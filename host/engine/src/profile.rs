@@ -40,12 +40,20 @@ impl Profile {
     /// # Errors
     /// When it may not.
     pub fn check(self, tool: &ToolSpec) -> Result<(), ProfileError> {
-        match (self, tool.side_effects()) {
-            (Self::Open, _) | (Self::Cleared, SideEffects::None | SideEffects::Read) => Ok(()),
-            (Self::Cleared, effects @ (SideEffects::Write | SideEffects::External)) => Err(ProfileError {
-                tool: tool.id().to_string(),
-                side_effects: effects.as_str().to_owned(),
-            }),
+        if self.allows(tool.side_effects()) {
+            return Ok(());
+        }
+        Err(ProfileError {
+            tool: tool.id().to_string(),
+            side_effects: tool.side_effects().as_str().to_owned(),
+        })
+    }
+
+    /// Whether something with these side effects may be done under this profile.
+    pub const fn allows(self, effects: SideEffects) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Cleared => effects.is_cleared(),
         }
     }
 }

@@ -11,15 +11,19 @@
 //!
 //! To add a checkpoint: a variant of `Place` in `run/place.rs`, and where it leads in `Run::passed`.
 
+mod event;
 mod failing;
 mod gates;
 mod knowledge;
+mod nested;
 mod packs;
 mod place;
 mod rules;
 mod steps;
 
+pub use event::{CallFailure, Command, Event, Released, Transient};
 pub use knowledge::MomentFacts;
+pub use nested::{Callee, NestedAsked, NestedReply, Within};
 pub use packs::{PackAnswer, PackQuestion, Shown};
 pub use place::GateQuestion;
 
@@ -29,7 +33,6 @@ use mizzen_model::execution::{
     StepStatus,
 };
 use mizzen_model::id::ExecutionId;
-use mizzen_model::rule::Hook;
 use mizzen_model::timestamp::Timestamp;
 use place::{At, Place, Then};
 use serde_json::{Value, json};
@@ -47,134 +50,8 @@ pub struct Start {
     pub input: Value,
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
-}
-
-/// Something that happened outside. What no longer matters is ignored, so that events may come late or twice.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A call ended.
-    CallEnded {
-        /// The step's order.
-        order: u32,
-        /// Which attempt, from 1.
-        attempt: u32,
-        /// The response, or why there is none.
-        result: Result<Value, CallFailure>,
-    },
-    /// The gate agent answered.
-    GateAnswered {
-        /// The question's number, from its command.
-        question: u32,
-        /// Nothing against it, or the reason of the veto. No answer is a veto.
-        answer: Result<(), String>,
-    },
-    /// The packs answered.
-    PacksAnswered {
-        /// The question's number, from its command.
-        question: u32,
-        /// What each of those that were asked said. One that is missing has not answered.
-        answers: Vec<PackAnswer>,
-        /// What they were shown.
-        shown: Shown,
-    },
-    /// A person answered.
-    Decided {
-        /// The escalation that is meant.
-        escalation_id: String,
-        /// The decision.
-        decision: Approval,
-        /// Why.
-        reason: String,
-        /// Who it was.
-        actor: String,
-    },
-    /// A time that was asked for has come, or any other moment.
-    Tick,
-    /// Somebody wants the run to end.
-    Cancel {
-        /// Why.
-        reason: String,
-        /// Who it is.
-        actor: String,
-    },
-}
-
-/// Why a call has no response.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallFailure {
-    /// A stable code.
-    pub code: String,
-    /// What happened.
-    pub message: String,
-    /// Whether the same call may succeed later.
-    pub transient: Transient,
-}
-
-impl CallFailure {
-    fn lasting(code: String, message: String) -> Self {
-        Self {
-            code,
-            message,
-            transient: Transient::No,
-        }
-    }
-
-    fn unknown() -> Self {
-        Self::lasting("CALL_FAILED".to_owned(), "the attempt failed".to_owned())
-    }
-}
-
-/// Whether a failure may pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transient {
-    /// It may: unavailable, trapped, out of time.
-    Yes,
-    /// It will not: the input does not fit, or it is denied.
-    No,
-}
-
-/// Something to be done outside.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// Make a step's call. The plan has it.
-    Call {
-        /// The step's order.
-        order: u32,
-        /// Which attempt, from 1.
-        attempt: u32,
-        /// The mapped input.
-        input: Value,
-        /// When to stop it, in milliseconds since 1970.
-        deadline_ms: u64,
-    },
-    /// Ask the gate agent. The plan has the call.
-    AskGate(GateQuestion),
-    /// Ask packs. The plan has the mounts.
-    AskPacks(PackQuestion),
-    /// Stop whatever call is under way.
-    StopCalls,
-    /// Give a [`Event::Tick`] at this time.
-    WakeAt {
-        /// In milliseconds since 1970.
-        at_ms: u64,
-    },
-    /// Deliver a hook, after what was decided is durable.
-    Notify {
-        /// The rule that matched.
-        rule_id: String,
-        /// Where to.
-        hook: Hook,
-    },
-    /// The run waits for a person.
-    Escalated {
-        /// What an answer must name.
-        escalation_id: String,
-    },
-    /// Nothing more will happen.
-    Finished {
-        /// How it ended.
-        status: ExecutionStatus,
-    },
+    /// How long the run waits for a person, in milliseconds; none: for as long as it takes.
+    pub escalation_ms: Option<u64>,
 }
 
 /// One execution.
@@ -190,6 +67,7 @@ pub struct Run<C> {
     at: At,
     started_ms: u64,
     deadline_ms: u64,
+    escalation_ms: Option<u64>,
     questions: u32,
     /// When the last call was commanded, in milliseconds since 1970.
     called_ms: u64,
@@ -200,8 +78,10 @@ pub struct Run<C> {
     /// How the run ends, while packs look at it; and whether they have.
     ending: Option<(ExecutionStatus, Option<ExecutionError>)>,
     end_judged: bool,
-    /// What the packs let through of how the last call ended.
-    released: Option<Result<Value, CallFailure>>,
+    /// What the packs let through of what happened last.
+    released: Option<Released>,
+    /// Calls that tools make.
+    nested: nested::Nested,
     /// What tools said that they used up.
     used: knowledge::Used,
     /// Who answered an escalation, and who cancelled the run; empty when nobody did.
@@ -225,6 +105,7 @@ impl<C> Run<C> {
             started_at: None,
             duration_ms: None,
             attempts: 0,
+            calls: Vec::new(),
         });
         let result = ChainExecutionResult {
             execution_id: start.execution_id,
@@ -245,6 +126,7 @@ impl<C> Run<C> {
             outputs: vec![None; plan.steps.len()],
             steps: Value::Array(Vec::new()),
             deadline_ms: start.now_ms.saturating_add(plan.timeout_ms),
+            escalation_ms: start.escalation_ms,
             plan,
             result,
             input: start.input,
@@ -257,6 +139,7 @@ impl<C> Run<C> {
             ending: None,
             end_judged: false,
             released: None,
+            nested: nested::Nested::default(),
             used: knowledge::Used::default(),
             answered_by: String::new(),
             cancelled_by: String::new(),
@@ -279,12 +162,20 @@ impl<C> Run<C> {
             return commands;
         }
         // What was let through of another call is not of this one: a run that was made again has not been asked for it.
-        if let Event::CallEnded { .. } = event {
+        if let Event::CallEnded { .. }
+        | Event::NestedAsked(_)
+        | Event::NestedEnded { .. }
+        | Event::GateAnswered { .. } = event
+        {
             self.released = None;
         }
-        // What arrives after the chain's time is too late, whatever it says; only a person's stop is heard.
-        if self.is_out_of_time(now_ms) && !matches!(event, Event::Cancel { .. }) {
+        // What arrives after the chain's time is too late, whatever it says; only a person's stop is heard. So is an answer to a question
+        // that has expired: it is denied from then on, also when nobody has noticed yet.
+        let is_cancelled = matches!(event, Event::Cancel { .. });
+        if self.is_out_of_time(now_ms) && !is_cancelled {
             self.time_up(now_ms, &mut commands);
+        } else if self.expires_at_ms().is_some_and(|at_ms| now_ms >= at_ms) && !is_cancelled {
+            self.expire(now_ms, &mut commands);
         } else {
             self.take(event, now_ms, &mut commands);
             self.advance(now_ms, &mut commands);
@@ -308,18 +199,24 @@ impl<C> Run<C> {
         &self.plan
     }
 
-    /// What the packs let through of how the last call ended, redacted: all that may be kept of it. None while they have not let
-    /// it through; of a failure [`CallFailure::withheld`] may be kept then.
-    pub fn take_released(&mut self) -> Option<Result<Value, CallFailure>> {
+    /// What the packs let through of what happened last, redacted: all that may be kept of it. None while they have not let it
+    /// through; of a failure [`CallFailure::withheld`] may be kept then.
+    pub fn take_released(&mut self) -> Option<Released> {
         self.released.take()
     }
 
-    /// Whether packs look at how a call ended before anything else is done with it.
-    pub fn holds(&self, ended: &Result<Value, CallFailure>) -> bool {
-        self.wants(match ended {
-            Ok(_) => mizzen_model::pack::Moment::AfterStep,
-            Err(_) => mizzen_model::pack::Moment::OnError,
-        })
+    /// Whether packs look at what happened before anything else is done with it.
+    pub fn holds(&self, event: &Event) -> bool {
+        use mizzen_model::pack::Moment;
+        match event {
+            Event::NestedAsked(_) => self.wants(Moment::BeforeStep),
+            Event::CallEnded { result, .. } | Event::NestedEnded { result, .. } => match result {
+                Ok(_) => self.wants(Moment::AfterStep),
+                Err(_) => self.wants(Moment::OnError),
+            },
+            Event::GateAnswered { .. } => self.holds_gate(),
+            _ => false,
+        }
     }
 
     /// What was commanded and has not been answered: what an interrupted run has in doubt.
@@ -327,10 +224,11 @@ impl<C> Run<C> {
         &self.pending
     }
 
-    /// When the run must be given a [`Event::Tick`] at the latest; none while it waits for a person, or has ended.
+    /// When the run must be given a [`Event::Tick`] at the latest; none when it has ended, or waits for a person for as long as it takes.
     pub fn wake_at_ms(&self) -> Option<u64> {
         match &self.at {
-            At::Done | At::Approval { .. } => None,
+            At::Done => None,
+            At::Approval { .. } => self.expires_at_ms(),
             At::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
             At::Moving(..) | At::Asking { .. } => Some(self.deadline_ms),
             At::Calling { deadline_ms, .. } | At::Judging { deadline_ms, .. } => Some(*deadline_ms),
@@ -344,6 +242,11 @@ impl<C> Run<C> {
                 attempt,
                 result,
             } => self.call_ended(order, attempt, result, now_ms, commands),
+            Event::NestedAsked(asked) => self.nested_asked(*asked, now_ms, commands),
+            Event::NestedEnded { within, path, result } => {
+                self.nested_ended(within, &path, result, now_ms, commands)
+            }
+            Event::Interrupted { within } => self.call_interrupted(within, now_ms, commands),
             Event::GateAnswered { question, answer } => {
                 self.gate_answered(question, answer, now_ms, commands)
             }
@@ -365,11 +268,7 @@ impl<C> Run<C> {
             Event::Cancel { .. } if self.has_ended_badly() => {}
             Event::Cancel { reason, actor } => {
                 self.cancelled_by = actor;
-                let error = ExecutionError {
-                    code: "CANCELLED".to_owned(),
-                    message: reason,
-                    step: self.at.order(),
-                };
+                let error = ExecutionError::new("CANCELLED", reason, self.at.order());
                 self.finish(ExecutionStatus::Cancelled, Some(error), now_ms, commands);
             }
         }
@@ -413,14 +312,40 @@ impl<C> Run<C> {
                 }
             }
             Approval::Deny => {
-                let error = ExecutionError {
-                    code: "ESCALATION_DENIED".to_owned(),
-                    message: reason,
-                    step: None,
-                };
+                let error = ExecutionError::new("ESCALATION_DENIED", reason, None);
                 self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
             }
         }
+    }
+
+    /// When the question that a person is asked expires.
+    fn expires_at_ms(&self) -> Option<u64> {
+        match self.at {
+            At::Approval { since_ms, .. } => Some(since_ms.saturating_add(self.escalation_ms?)),
+            _ => None,
+        }
+    }
+
+    /// Nobody has answered in time: that is a denial, never an approval.
+    fn expire(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
+        let reason = format!(
+            "nobody answered within {} s",
+            self.escalation_ms.unwrap_or_default() / 1_000
+        );
+        if let Some(escalation) = &mut self.result.escalation {
+            escalation.answer = Some(EscalationAnswer {
+                decision: Approval::Deny,
+                reason: reason.clone(),
+                answered_at: Timestamp::from_unix_ms(now_ms),
+            });
+        }
+        let error = ExecutionError {
+            code: "ESCALATION_EXPIRED".to_owned(),
+            message: reason,
+            step: None,
+            tool_code: None,
+        };
+        self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
     }
 
     fn has_ended_badly(&self) -> bool {
@@ -449,11 +374,7 @@ impl<C> Run<C> {
             "the chain's timeout of {} ms was up in {place}",
             self.plan.timeout_ms
         );
-        let error = ExecutionError {
-            code: "TIMEOUT".to_owned(),
-            message,
-            step: self.at.order(),
-        };
+        let error = ExecutionError::new("TIMEOUT", message, self.at.order());
         self.finish(ExecutionStatus::Failed, Some(error), now_ms, commands);
     }
 
@@ -520,6 +441,7 @@ impl<C> Run<C> {
             }
         }
         (self.held, self.failure) = (None, None);
+        self.lose_nested(now_ms);
         if !self.end_judged && self.wants(mizzen_model::pack::Moment::AtEnd) {
             self.end_judged = true;
             self.ending = Some((status, error));
@@ -554,10 +476,12 @@ impl<C> Run<C> {
 
     fn remember(&mut self, commands: &[Command]) {
         let outside = commands.iter().filter(|command| {
-            matches!(
-                command,
-                Command::Call { .. } | Command::AskGate(_) | Command::AskPacks(_)
-            )
+            // What tools call is commanded again by them.
+            match command {
+                Command::Call { .. } | Command::AskGate(_) => true,
+                Command::AskPacks(question) => question.level == 0,
+                _ => false,
+            }
         });
         let outside: Vec<Command> = outside.cloned().collect();
         if !outside.is_empty() || !self.at.is_outside() {

@@ -96,6 +96,24 @@ mod tests {
         assert!(schema.check(&json!({})).is_err());
     }
 
+    /// T5: a dialect whose vocabulary demands that formats are checked was read as the usual one.
+    #[test]
+    fn a_schema_of_another_dialect_is_refused() {
+        for dialect in [
+            json!("http://localhost:1234/draft2020-12/format-assertion-true.json"),
+            json!("http://json-schema.org/draft-07/schema#"),
+            json!(7),
+        ] {
+            let refused = Schema::compile(&json!({"$schema": dialect, "format": "ipv4"})).unwrap_err();
+            assert_eq!(refused.path, "/$schema");
+        }
+        let vocabulary =
+            json!({"$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/format-assertion": true}});
+        assert!(Schema::compile(&vocabulary).is_err());
+        let usual = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"});
+        assert!(Schema::compile(&usual).is_ok());
+    }
+
     #[test]
     fn patterns_run_in_linear_time_or_do_not_compile() {
         let slow = Schema::compile(&json!({"pattern": "^(a+)+$"})).unwrap();

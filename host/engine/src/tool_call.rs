@@ -132,6 +132,18 @@ pub struct Refused {
     pub reason: String,
     /// Where in the input or output, for violations of a schema.
     pub violations: Vec<(String, String)>,
+    /// The tool's own code, where it reported the error itself and its code is one that programs can match.
+    pub tool_code: Option<String>,
+}
+
+/// The longest code of a tool's own that programs are given.
+const TOOL_CODE_MAX: usize = 64;
+
+/// Whether a tool's own error code can be matched by programs: letters, digits, `_`, `-`, `.` and `:`, at most 64 of them. It comes
+/// from the guest; what is none stands in the message only.
+fn is_tool_code(code: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
+    (1..=TOOL_CODE_MAX).contains(&code.len()) && code.bytes().all(letter)
 }
 
 /// What the stages before the call decided.
@@ -187,7 +199,18 @@ impl Tool {
             Outcome::BadOutput { .. } => {
                 return Err(refused(CallStage::Output, "BAD_OUTPUT", report.outcome.explain()));
             }
-            other => return Err(refused(CallStage::Call, call_code(other), other.explain())),
+            other => {
+                let tool_code = match other {
+                    Outcome::ToolError(crate::ToolError::Failed { code, .. }) if is_tool_code(code) => {
+                        Some(code.clone())
+                    }
+                    _ => None,
+                };
+                return Err(Refused {
+                    tool_code,
+                    ..refused(CallStage::Call, call_code(other), other.explain())
+                });
+            }
         };
         // serde_json stops at 128 levels: a guest cannot make the host recurse.
         let value: Value = serde_json::from_str(text).map_err(|error| {
@@ -231,6 +254,7 @@ fn refused(stage: CallStage, code: &'static str, reason: String) -> Refused {
         code,
         reason,
         violations: Vec::new(),
+        tool_code: None,
     }
 }
 
@@ -252,5 +276,29 @@ fn refused_with(stage: CallStage, code: &'static str, what: &str, found: Vec<Vio
         code,
         reason,
         violations,
+        tool_code: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_tool_code;
+
+    #[test]
+    fn a_code_is_short_and_plain() {
+        for code in ["QUOTA", "http.404", "a", "db:LOCKED-1_2", &"x".repeat(64)] {
+            assert!(is_tool_code(code), "{code}");
+        }
+        for code in [
+            "",
+            "two words",
+            "é",
+            "line\nbreak",
+            "quote\"",
+            "[x]",
+            &"x".repeat(65),
+        ] {
+            assert!(!is_tool_code(code), "{code}");
+        }
     }
 }

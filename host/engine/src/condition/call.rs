@@ -4,6 +4,7 @@ use super::error::{EvalError, EvalErrorKind};
 use super::eval::{Evaluated, Evaluator, no_overload};
 use super::function::Function;
 use super::limits::Fuel;
+use super::time;
 use super::value::Value;
 
 /// A function of one argument.
@@ -25,6 +26,18 @@ pub(crate) fn unary<'a>(function: Function, value: Value<'a>, fuel: &mut Fuel) -
         Function::Bool => to_bool(value),
         Function::Type => Ok(Value::Type(value.kind())),
         Function::Dyn => Ok(value),
+        Function::Timestamp => time::timestamp(&value),
+        Function::Duration => time::duration(&value),
+        Function::GetFullYear
+        | Function::GetMonth
+        | Function::GetDate
+        | Function::GetDayOfMonth
+        | Function::GetDayOfYear
+        | Function::GetDayOfWeek
+        | Function::GetHours
+        | Function::GetMinutes
+        | Function::GetSeconds
+        | Function::GetMilliseconds => time::part(function, &value),
         Function::Contains | Function::StartsWith | Function::EndsWith | Function::Matches => {
             Err(no_overload(function.name(), &[&value]))
         }
@@ -92,6 +105,7 @@ fn to_int(value: Value<'_>) -> Evaluated<'_> {
         Value::Int(_) => return Ok(value),
         Value::Uint(x) => i64::try_from(*x).ok(),
         Value::Double(x) => (*x > -INT_BOUND && *x < INT_BOUND).then_some(*x as i64),
+        Value::Timestamp(nanos) => time::unix_seconds(*nanos),
         other => {
             let text = other.as_text().ok_or_else(|| no_overload("int", &[other]))?;
             return text.parse().map(Value::Int).map_err(|_| no_such(other, "an int"));
@@ -139,6 +153,8 @@ fn to_text<'a>(value: Value<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
         Value::Int(x) => Ok(Value::text(x.to_string())),
         Value::Uint(x) => Ok(Value::text(x.to_string())),
         Value::Double(x) => Ok(Value::text(x.to_string())),
+        Value::Timestamp(nanos) => Ok(Value::text(time::timestamp_text(*nanos))),
+        Value::Duration(nanos) => Ok(Value::text(time::duration_text(*nanos))),
         Value::Bytes(bytes) => {
             fuel.spend_bytes(bytes.len())?;
             match std::str::from_utf8(bytes) {

@@ -16,6 +16,18 @@ pub(crate) enum Function {
     Bool,
     Type,
     Dyn,
+    Timestamp,
+    Duration,
+    GetFullYear,
+    GetMonth,
+    GetDate,
+    GetDayOfMonth,
+    GetDayOfYear,
+    GetDayOfWeek,
+    GetHours,
+    GetMinutes,
+    GetSeconds,
+    GetMilliseconds,
 }
 
 /// Ways of writing a call.
@@ -44,7 +56,7 @@ const fn row(name: &'static str, function: Function, arity: usize, styles: &'sta
     }
 }
 
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 25] = [
     row("size", Function::Size, 1, &[Style::Global, Style::Member]),
     row("contains", Function::Contains, 2, &[Style::Member]),
     row("startsWith", Function::StartsWith, 2, &[Style::Member]),
@@ -58,6 +70,18 @@ const TABLE: [Row; 13] = [
     row("bool", Function::Bool, 1, &[Style::Global]),
     row("type", Function::Type, 1, &[Style::Global]),
     row("dyn", Function::Dyn, 1, &[Style::Global]),
+    row("timestamp", Function::Timestamp, 1, &[Style::Global]),
+    row("duration", Function::Duration, 1, &[Style::Global]),
+    row("getFullYear", Function::GetFullYear, 1, &[Style::Member]),
+    row("getMonth", Function::GetMonth, 1, &[Style::Member]),
+    row("getDate", Function::GetDate, 1, &[Style::Member]),
+    row("getDayOfMonth", Function::GetDayOfMonth, 1, &[Style::Member]),
+    row("getDayOfYear", Function::GetDayOfYear, 1, &[Style::Member]),
+    row("getDayOfWeek", Function::GetDayOfWeek, 1, &[Style::Member]),
+    row("getHours", Function::GetHours, 1, &[Style::Member]),
+    row("getMinutes", Function::GetMinutes, 1, &[Style::Member]),
+    row("getSeconds", Function::GetSeconds, 1, &[Style::Member]),
+    row("getMilliseconds", Function::GetMilliseconds, 1, &[Style::Member]),
 ];
 
 /// Why a call does not resolve.
@@ -107,6 +131,18 @@ impl Function {
             Self::String => Some("a string"),
             Self::Bytes => Some("bytes"),
             Self::Type => Some("a type"),
+            Self::Timestamp => Some("a timestamp"),
+            Self::Duration => Some("a duration"),
+            Self::GetFullYear
+            | Self::GetMonth
+            | Self::GetDate
+            | Self::GetDayOfMonth
+            | Self::GetDayOfYear
+            | Self::GetDayOfWeek
+            | Self::GetHours
+            | Self::GetMinutes
+            | Self::GetSeconds
+            | Self::GetMilliseconds => Some("a number"),
             Self::Contains | Self::StartsWith | Self::EndsWith | Self::Matches | Self::Bool | Self::Dyn => {
                 None
             }

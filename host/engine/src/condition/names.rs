@@ -34,9 +34,7 @@ pub(crate) const RESERVED: [&str; 21] = [
 pub(crate) fn unknown_function(name: &str, position: Position) -> ConditionError {
     let error = ConditionError::new(position, format!("unknown function `{name}`"));
     match name {
-        "now" | "timestamp" | "duration" | "getFullYear" | "getSeconds" => {
-            error.hint("conditions have no clock: a decision must be reproducible from the journal")
-        }
+        "now" => error.hint("conditions have no clock: a decision must be reproducible from the journal"),
         "random" | "rand" | "uuid" => {
             error.hint("conditions have no randomness: a decision must be reproducible from the journal")
         }

@@ -4,6 +4,7 @@ use super::ast::Binary;
 use super::error::{EvalError, EvalErrorKind};
 use super::eval::{Evaluated, no_overload};
 use super::limits::Fuel;
+use super::time;
 use super::value::{Kind, Value};
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -23,11 +24,18 @@ pub(crate) fn binary<'a>(operator: Binary, a: &Value<'a>, b: &Value<'a>, fuel: &
             })))
         }
         Binary::In => member(a, b, fuel),
+        Binary::Add | Binary::Subtract if is_time(a) || is_time(b) => {
+            time::arithmetic(operator, a, b).unwrap_or_else(|| Err(no_overload(operator.spelling(), &[a, b])))
+        }
         Binary::Add if !a.is_number() => concatenate(a, b, fuel),
         Binary::Equal => Ok(Value::Bool(a.equals(b, fuel)?)),
         Binary::NotEqual => Ok(Value::Bool(!a.equals(b, fuel)?)),
         _ => arithmetic(operator, a, b),
     }
+}
+
+fn is_time(value: &Value<'_>) -> bool {
+    matches!(value, Value::Timestamp(_) | Value::Duration(_))
 }
 
 fn arithmetic<'a>(operator: Binary, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
@@ -113,6 +121,8 @@ pub(crate) fn negate<'a>(value: &Value<'a>) -> Evaluated<'a> {
 /// `value in list` or `key in map`.
 fn member<'a>(value: &Value<'a>, of: &Value<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
     match of.kind() {
+        // A value that no map can have as a key is a mistake and not an absence: `!(input.a in {…})` must not allow by it.
+        Kind::Map if !value.kind().can_be_looked_up() => Err(no_overload("in", &[value, of])),
         Kind::Map => Ok(Value::Bool(of.entry(value, fuel)?.is_some())),
         Kind::List => {
             for item in of.members().into_iter().flatten() {

@@ -24,7 +24,7 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
-        let translated = ascii_classes(text);
+        let translated = translated(text)?;
         let build = |size| {
             RegexBuilder::new(&translated)
                 .size_limit(size)
@@ -135,8 +135,10 @@ fn refusal(error: &regex::Error) -> String {
     }
 }
 
-/// CEL's patterns are RE2's, in which `\d`, `\w`, `\s` and `\b` mean ASCII; it also keeps the programs small.
-fn ascii_classes(pattern: &str) -> String {
+/// What RE2 and the crate read differently is written so that it means what RE2 means, or refused (D28): a condition that was written
+/// for CEL must not match something else here. Classes mean ASCII, which also keeps the programs small.
+fn translated(pattern: &str) -> Result<String, String> {
+    let foreign = |what: &str| Err(format!("the pattern is not one of RE2: {what} is not there"));
     let mut translated = String::with_capacity(pattern.len() + 16);
     let mut characters = pattern.chars();
     let mut in_class = false;
@@ -150,12 +152,26 @@ fn ascii_classes(pattern: &str) -> String {
                 Some('s') => translated.push_str("[\\t\\n\\f\\r ]"),
                 Some('S') => translated.push_str("[^\\t\\n\\f\\r ]"),
                 Some('b') if !in_class => translated.push_str("(?-u:\\b)"),
+                Some('B') if !in_class => translated.push_str("(?-u:\\B)"),
+                // The crate's ends of words; punctuation in RE2.
+                Some(c @ ('<' | '>')) => translated.push(c),
+                Some(c @ ('u' | 'U')) => return foreign(&format!("\\{c}")),
                 Some(other) => translated.extend(['\\', other]),
                 None => translated.push('\\'),
             },
             // In RE2 a bracket inside a class is a literal; the crate would read a nested class.
             '[' if in_class && !characters.as_str().starts_with(':') => translated.push_str("\\["),
             '[' if in_class => translated.push('['),
+            // Doubled, these are the crate's operations on classes.
+            '&' | '~' if in_class => translated.extend(['\\', c]),
+            '-' if in_class && characters.as_str().starts_with('-') => {
+                characters.next();
+                translated.push_str("-\\-");
+            }
+            '(' if !in_class && foreign_flag(characters.as_str()).is_some() => {
+                let flag = foreign_flag(characters.as_str()).unwrap_or_default();
+                return foreign(&format!("the flag {flag}"));
+            }
             '[' => {
                 in_class = true;
                 translated.push('[');
@@ -180,7 +196,18 @@ fn ascii_classes(pattern: &str) -> String {
             c => translated.push(c),
         }
     }
-    translated
+    Ok(translated)
+}
+
+/// A flag that only the crate has, in what follows an opening bracket: `?x)`, `?iR:`.
+fn foreign_flag(after: &str) -> Option<char> {
+    let flags = after.strip_prefix('?')?;
+    let end = flags.find(|c: char| !c.is_ascii_alphabetic() && c != '-')?;
+    let (flags, rest) = flags.split_at_checked(end)?;
+    let is_group = rest.starts_with([':', ')']);
+    flags
+        .chars()
+        .find(|flag| is_group && matches!(flag, 'x' | 'R' | 'u'))
 }
 
 #[cfg(test)]
@@ -208,6 +235,36 @@ mod tests {
         check(r"^[]a]+$", "]a]", true);
         check(r"^[a[]+$", "[a", true);
         check("b", "abc", true);
+    }
+
+    /// T2: what the crate reads as something else than RE2.
+    #[test]
+    fn what_the_crate_reads_otherwise_means_what_re2_means() {
+        check(r"^\<", "<script", true);
+        check(r"^\<", "script", false);
+        check(r"a\>", "a>", true);
+        check(r"a\>", "a b", false);
+        check(r"^[\<]$", "<", true);
+        check("^[a&&b]$", "a", true);
+        check("^[a&&b]$", "&", true);
+        check("^[a~~b]+$", "a~b", true);
+        check("^[+--]+$", "+,-", true);
+        check("^[a-z&&[^b]]$", "a", false);
+        check(r"a\Bb", "ab", true);
+        check(r"a\Bé", "aé", false);
+        check("(?i)^ABC$", "abc", true);
+        check("(?:x)(?P<n>y)", "xy", true);
+        for pattern in [
+            "(?x) a b",
+            "(?R)a",
+            "(?-u)a",
+            "(?iu:a)",
+            r"\b{start}a",
+            r"\u0041",
+            "[a--z]",
+        ] {
+            assert!(Pattern::compile(pattern).is_err(), "{pattern}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What conditions promise: meaning, refusals, bounds.
 
+mod guide;
 mod hostile;
 mod meaning;
 mod refusal;

@@ -4,6 +4,7 @@
 
 use super::error::{EvalError, EvalErrorKind};
 use super::limits::Fuel;
+use super::time;
 use serde_json::Value as Json;
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
@@ -22,6 +23,8 @@ pub(crate) enum Kind {
     List,
     Map,
     Type,
+    Timestamp,
+    Duration,
 }
 
 impl Kind {
@@ -50,7 +53,17 @@ impl Kind {
             Self::List => "list",
             Self::Map => "map",
             Self::Type => "type",
+            Self::Timestamp => "google.protobuf.Timestamp",
+            Self::Duration => "google.protobuf.Duration",
         }
+    }
+
+    /// Whether a map can have such a key. Doubles are looked up by their value and stand in no literal.
+    pub(crate) fn can_be_looked_up(self) -> bool {
+        matches!(
+            self,
+            Self::Bool | Self::Int | Self::Uint | Self::Double | Self::String
+        )
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
@@ -74,6 +87,10 @@ pub(crate) enum Value<'a> {
     Map(&'a serde_json::Map<String, Json>),
     OwnedMap(Rc<[(Value<'a>, Value<'a>)]>),
     Type(Kind),
+    /// Nanoseconds since 1970.
+    Timestamp(i128),
+    /// Nanoseconds.
+    Duration(i64),
 }
 
 impl<'a> From<&'a Json> for Value<'a> {
@@ -113,6 +130,8 @@ impl<'a> Value<'a> {
             Self::List(_) | Self::OwnedList(_) => Kind::List,
             Self::Map(_) | Self::OwnedMap(_) => Kind::Map,
             Self::Type(_) => Kind::Type,
+            Self::Timestamp(_) => Kind::Timestamp,
+            Self::Duration(_) => Kind::Duration,
         }
     }
 
@@ -220,6 +239,8 @@ impl<'a> Value<'a> {
                 Ok(a == b)
             }
             (Self::Type(a), Self::Type(b)) => Ok(a == b),
+            (Self::Timestamp(a), Self::Timestamp(b)) => Ok(a == b),
+            (Self::Duration(a), Self::Duration(b)) => Ok(a == b),
             (Self::List(_) | Self::OwnedList(_), Self::List(_) | Self::OwnedList(_)) => {
                 if self.count() != other.count() {
                     return Ok(false);
@@ -263,6 +284,8 @@ impl<'a> Value<'a> {
         }
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => Some(Ok(Some(a.cmp(b)))),
+            (Self::Timestamp(a), Self::Timestamp(b)) => Some(Ok(Some(a.cmp(b)))),
+            (Self::Duration(a), Self::Duration(b)) => Some(Ok(Some(a.cmp(b)))),
             (Self::Bytes(a), Self::Bytes(b)) => {
                 Some(fuel.spend_bytes(a.len().min(b.len())).map(|()| Some(a.cmp(b))))
             }
@@ -332,6 +355,8 @@ impl fmt::Display for Value<'_> {
             Self::List(_) | Self::OwnedList(_) => write!(f, "a list of {}", self.count().unwrap_or(0)),
             Self::Map(_) | Self::OwnedMap(_) => write!(f, "a map of {}", self.count().unwrap_or(0)),
             Self::Type(kind) => f.write_str(kind.name()),
+            Self::Timestamp(nanos) => f.write_str(&time::timestamp_text(*nanos)),
+            Self::Duration(nanos) => f.write_str(&time::duration_text(*nanos)),
         }
     }
 }

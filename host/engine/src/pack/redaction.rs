@@ -1,6 +1,7 @@
 //! Replacing a text of an input, an output or an error: a string, a number, or keys of an object.
 
 use crate::condition::Pattern;
+use mizzen_model::json::is_pointer;
 use serde_json::{Map, Value};
 
 /// What stands where something was.
@@ -34,8 +35,7 @@ impl Redaction {
         let Some(Value::String(pointer)) = details.get("pointer") else {
             return Err("a redaction needs a pointer, a text such as \"/summary\"".to_owned());
         };
-        let well_formed = pointer.is_empty() || pointer.starts_with('/');
-        if !well_formed || pointer.len() > MAX_POINTER {
+        if !is_pointer(pointer) || pointer.len() > MAX_POINTER {
             return Err("its pointer is not an RFC 6901 pointer".to_owned());
         }
         let pattern = match details.get("pattern") {
@@ -252,6 +252,7 @@ mod tests {
         };
         check(json!({}), "needs a pointer");
         check(json!({"pointer": "text"}), "RFC 6901");
+        check(json!({"pointer": "/m~n"}), "RFC 6901");
         check(json!({"pointer": "/n"}), "no text");
         check(json!({"pointer": "/list"}), "no text");
         check(json!({"pointer": "/missing"}), "no text");

@@ -25,15 +25,21 @@ impl Failing {
         Self { failed, by }
     }
 
-    /// What packs are shown, and what they can redact. The code is the host's own word.
+    /// What packs are shown, and what they can redact. The code is the host's own word; the tool's is not.
     pub(super) fn text(&self) -> Value {
-        json!({"error": {"message": self.failed.message}})
+        let mut error = json!({"message": self.failed.message});
+        if let (Some(code), Some(members)) = (&self.failed.tool_code, error.as_object_mut()) {
+            members.insert("tool_code".to_owned(), code.as_str().into());
+        }
+        json!({ "error": error })
     }
 
     /// Takes back what has become of it.
     pub(super) fn retell(&mut self, text: &Value) {
         let message = text.pointer("/error/message").and_then(Value::as_str);
         message.unwrap_or(REDACTED).clone_into(&mut self.failed.message);
+        let code = text.pointer("/error/tool_code").and_then(Value::as_str);
+        self.failed.tool_code = code.map(str::to_owned);
     }
 }
 
@@ -42,6 +48,7 @@ impl CallFailure {
     pub fn withheld(&self) -> Self {
         Self {
             message: REDACTED.to_owned(),
+            tool_code: None,
             ..self.clone()
         }
     }

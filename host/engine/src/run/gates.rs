@@ -37,7 +37,11 @@ impl<C> Run<C> {
     fn error_at(&self, place: Place) -> Option<Value> {
         let Place::OnError(order) = place else { return None };
         let error = self.result.steps.get(order as usize)?.error.as_ref()?;
-        Some(json!({"code": error.code, "message": error.message, "step": order}))
+        let mut told = json!({"code": error.code, "message": error.message, "step": order});
+        if let (Some(code), Some(members)) = (&error.tool_code, told.as_object_mut()) {
+            members.insert("tool_code".to_owned(), code.as_str().into());
+        }
+        Some(told)
     }
 
     pub(super) fn judge_gate(
@@ -79,12 +83,19 @@ impl<C> Run<C> {
                     let reason = format!("the gate agent cannot be asked: {}", refusal.message);
                     self.decide(place, index, Err(reason), now_ms, commands);
                 }
-                Some(Ok(_)) => self.ask(place, index, error, commands),
+                Some(Ok(_)) => self.ask(place, index, error, now_ms, commands),
             },
         }
     }
 
-    fn ask(&mut self, place: Place, index: usize, error: Option<Value>, commands: &mut Vec<Command>) {
+    fn ask(
+        &mut self,
+        place: Place,
+        index: usize,
+        error: Option<Value>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
         let question = self.questions.saturating_add(1);
         let Some(gate) = self.gates_at(place).get(index) else {
             return;
@@ -100,20 +111,21 @@ impl<C> Run<C> {
             );
             members.extend(error.map(|error| ("error".to_owned(), error)));
         }
-        commands.push(Command::AskGate(GateQuestion {
+        let asked = GateQuestion {
             question,
             sprite_id: gate.sprite_id,
             position: gate.position,
             step: place.order(),
             input,
             deadline_ms: self.deadline_ms,
-        }));
+        };
         self.questions = question;
         self.at = At::Asking {
             place,
             index,
             question,
         };
+        self.begin_gate(asked, now_ms, commands);
     }
 
     pub(super) fn gate_answered(
@@ -123,19 +135,29 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Asking {
-            place,
-            index,
-            question,
-        } = self.at
-        else {
+        let At::Asking { question, .. } = self.at else {
             return;
         };
-        if question == answered {
-            self.at = At::Moving(place, index);
-            let answer = answer.map(|()| "the condition is true and the gate agent has nothing against it");
-            self.decide(place, index, answer, now_ms, commands);
+        if question == answered && self.is_gate_asked() && !self.judge_gate_answer(&answer, now_ms, commands)
+        {
+            self.gate_decides(answer, now_ms, commands);
         }
+    }
+
+    /// The gate agent's answer stands.
+    pub(super) fn gate_decides(
+        &mut self,
+        answer: Result<(), String>,
+        now_ms: u64,
+        commands: &mut Vec<Command>,
+    ) {
+        let At::Asking { place, index, .. } = self.at else {
+            return;
+        };
+        self.nested.gate_is_over();
+        self.at = At::Moving(place, index);
+        let answer = answer.map(|()| "the condition is true and the gate agent has nothing against it");
+        self.decide(place, index, answer, now_ms, commands);
     }
 
     /// Records what a gate said, and goes to the next one or to the end.
@@ -147,6 +169,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
+        let calls = self.nested.take_of_the_gate();
         let Some(gate) = self.gates_at(place).get(index) else {
             return;
         };
@@ -166,16 +189,13 @@ impl<C> Run<C> {
             decision,
             reason: reason.clone(),
             step,
+            calls,
         };
         self.result.gates.push(evaluation);
         match decision {
             GateDecision::Allow => self.at = At::Moving(place, index.saturating_add(1)),
             GateDecision::Veto => {
-                let error = ExecutionError {
-                    code: "GATE_VETO".to_owned(),
-                    message: reason,
-                    step,
-                };
+                let error = ExecutionError::new("GATE_VETO", reason, step);
                 self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
             }
         }

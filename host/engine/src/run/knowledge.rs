@@ -8,7 +8,9 @@ mod facts;
 pub use facts::MomentFacts;
 
 use super::Run;
-use super::place::{At, Then};
+use super::failing::Failing;
+use super::nested::{Frame, Within};
+use super::place::{About, At, Then};
 use crate::plan::ToolFacts;
 use facts::{EVIDENCE_MAX, Slot, Telling};
 use mizzen_model::execution::ExecutionStatus;
@@ -70,14 +72,24 @@ impl<C> Run<C> {
         self.tell_run(&mut facts, then, now_ms);
         facts.input(&self.input);
         facts.step = then.order();
-        if let Some(order) = then.order() {
-            self.tell_step(&mut facts, order, now_ms);
-            if is_called(then) {
-                self.tell_call(&mut facts, order);
+        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        match (then.order(), nested) {
+            (order, Some(frame)) => self.tell_nested(&mut facts, order, frame, now_ms),
+            (Some(order), None) => {
+                self.tell_step(&mut facts, order, now_ms);
+                if is_called(then) {
+                    self.tell_call(&mut facts, order);
+                }
             }
+            (None, None) => {}
         }
         match then {
             Then::Start => {}
+            Then::Nested { about, .. } => {
+                if let Some(frame) = nested {
+                    self.tell_nested_end(&mut facts, about, frame, now_ms);
+                }
+            }
             Then::Call { order, .. } => {
                 if let Some(input) = self.step(order).and_then(|step| step.input.as_ref()) {
                     // The host has put it together.
@@ -88,7 +100,12 @@ impl<C> Run<C> {
             }
             Then::Respond(_) => {
                 if let Some(response) = &self.held {
-                    self.tell_use(&mut facts, then, response, now_ms);
+                    let attempt = match then {
+                        Then::Respond(attempt) => attempt.number.max(1),
+                        _ => 1,
+                    };
+                    let took_ms = now_ms.saturating_sub(self.called_ms);
+                    tell_use(&mut facts, self.tool_name(then), attempt, took_ms, response);
                     facts.evidence("output", self.tool_name(then), response);
                 }
             }
@@ -148,11 +165,16 @@ impl<C> Run<C> {
     }
 
     fn tell_one_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
+        let nothing = ToolFacts::default();
+        let planned = self.plan.steps.get(order as usize);
+        let tool = planned.and_then(|planned| planned.tool.as_ref());
+        self.tell_step_with(facts, order, tool.unwrap_or(&nothing), now_ms);
+    }
+
+    fn tell_step_with(&self, facts: &mut Telling, order: u32, tool: &ToolFacts, now_ms: u64) {
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
         };
-        let nothing = ToolFacts::default();
-        let tool = planned.tool.as_ref().unwrap_or(&nothing);
         let begun = step
             .started_at
             .as_ref()
@@ -196,15 +218,50 @@ impl<C> Run<C> {
         };
         let nothing = ToolFacts::default();
         let tool = planned.tool.as_ref().unwrap_or(&nothing);
-        let attempt = u64::from(step.attempts.max(1));
+        tell_tool_call(facts, tool, step.attempts.max(1));
+    }
+
+    /// A call that a tool makes, in the words of a step, so that what holds for a step's tool holds for it; and that it is none.
+    fn tell_nested(&self, facts: &mut Telling, order: Option<u32>, frame: &Frame, now_ms: u64) {
+        let tool = &frame.asked.callee.tool;
+        if let Some(order) = order {
+            self.tell_step_with(facts, order, tool, now_ms);
+        }
+        tell_tool_call(facts, tool, 1);
         let slots = [
             ("tool", Slot::Text(&tool.tool)),
-            ("version", Slot::Text(&tool.version)),
-            ("plugin", Slot::Text(&tool.plugin)),
-            ("side-effects", Slot::Text(tool.side_effects())),
-            ("attempt", Slot::Number(attempt)),
+            ("caller", Slot::Text(&frame.asked.caller)),
+            ("path", Slot::Text(&frame.asked.path)),
+            ("depth", Slot::Number(frame.depth() as u64)),
+            (
+                "within",
+                Slot::Text(match frame.asked.within {
+                    Within::Step { .. } => "step",
+                    Within::Gate { .. } => "gate",
+                }),
+            ),
         ];
-        facts.tell("tool-call", &tool.plugin, &slots);
+        facts.tell("nested-call", &frame.asked.caller, &slots);
+    }
+
+    fn tell_nested_end(&self, facts: &mut Telling, about: About, frame: &Frame, now_ms: u64) {
+        let tool = frame.asked.callee.tool.tool.as_str();
+        let took_ms = now_ms.saturating_sub(frame.called_ms);
+        match about {
+            About::Call => facts.evidence("input", &frame.asked.caller, &frame.asked.input),
+            About::Respond => {
+                if let Some(response) = &frame.held {
+                    tell_use(facts, tool, 1, took_ms, response);
+                    facts.evidence("output", tool, response);
+                }
+            }
+            About::Fail => {
+                if let Some(failing) = &frame.failure {
+                    tell_failed_call(facts, tool, 1, took_ms, failing);
+                    tell_error(facts, tool, 1, 0, failing);
+                }
+            }
+        }
     }
 
     /// The step whose call was under way when the run ended: no other moment tells what came of it.
@@ -225,81 +282,25 @@ impl<C> Run<C> {
             .map_or("", |tool| tool.tool.as_str())
     }
 
-    /// What an answer says about itself, and what the run has used up with it.
-    fn tell_use(&self, facts: &mut Telling, then: Then, response: &Value, now_ms: u64) {
-        let tool = self.tool_name(then);
-        let attempt = match then {
-            Then::Respond(attempt) => attempt.number.max(1),
-            _ => 1,
-        };
-        let slots = [
-            ("tool", Slot::Text(tool)),
-            ("outcome", Slot::Text("output")),
-            ("duration-ms", Slot::Number(now_ms.saturating_sub(self.called_ms))),
-            ("bytes", Slot::Number(size(response))),
-            ("attempt", Slot::Number(u64::from(attempt))),
-        ];
-        facts.tell("tool-result", tool, &slots);
-        if let Some(usage) = usage(response) {
-            let slots = [
-                ("model", Slot::Text(usage.model)),
-                ("input", Slot::Number(usage.input)),
-                ("output", Slot::Number(usage.output)),
-                ("total", Slot::Number(usage.total)),
-            ];
-            facts.tell("tokens-used", tool, &slots);
-        }
-        if let Some((amount, currency)) = cost(response) {
-            let slots = [
-                ("amount", Slot::Amount(amount)),
-                ("currency", Slot::Text(currency)),
-            ];
-            facts.tell("cost", tool, &slots);
-        }
-        let artifacts = response.get("artifacts").and_then(Value::as_array);
-        for artifact in artifacts.into_iter().flatten().take(EVIDENCE_MAX) {
-            let text = |name: &str| artifact.get(name).and_then(Value::as_str).unwrap_or("");
-            let slots = [
-                ("name", Slot::Text(text("name"))),
-                ("media-type", Slot::Text(text("media_type"))),
-                (
-                    "bytes",
-                    Slot::Number(artifact.get("bytes").and_then(Value::as_u64).unwrap_or(0)),
-                ),
-                ("digest", Slot::Text(text("digest"))),
-            ];
-            facts.tell("artifact", tool, &slots);
-        }
-    }
-
     fn tell_failure(&self, facts: &mut Telling, then: Then, now_ms: u64) {
         let (Then::Fail(attempt), Some(failing)) = (then, &self.failure) else {
             return;
         };
-        let failed = &failing.failed;
         let number = attempt.number.max(1);
         let planned = self.plan.steps.get(attempt.order as usize);
         let retries = planned.map_or(0, |step| step.retries);
         let left = retries.saturating_add(1).saturating_sub(number);
         let tool = self.tool_name(then);
-        let slots = [
-            ("tool", Slot::Text(tool)),
-            ("outcome", Slot::Text(outcome(&failed.code))),
-            ("duration-ms", Slot::Number(now_ms.saturating_sub(self.called_ms))),
-            ("attempt", Slot::Number(u64::from(number))),
-        ];
         if is_called(then) {
-            facts.tell("tool-result", tool, &slots);
+            tell_failed_call(
+                facts,
+                tool,
+                number,
+                now_ms.saturating_sub(self.called_ms),
+                failing,
+            );
         }
-        let slots = [
-            ("code", Slot::Text(&failed.code)),
-            ("message", Slot::Text(&failed.message)),
-            ("transient", Slot::Flag(failed.transient == super::Transient::Yes)),
-            ("attempt", Slot::Number(u64::from(number))),
-            ("retries-left", Slot::Number(u64::from(left))),
-        ];
-        facts.tell("error", tool, &slots);
-        facts.evidence("output", tool, &failing.text());
+        tell_error(facts, tool, number, left, failing);
     }
 
     fn tell_end(&self, facts: &mut Telling, now_ms: u64) {
@@ -313,6 +314,13 @@ impl<C> Run<C> {
         if let Some(order) = self.interrupted() {
             facts.step = Some(order);
             self.tell_call(facts, order);
+        }
+        for frame in self.nested.lost() {
+            facts.step = match frame.asked.within {
+                Within::Step { order, .. } => Some(order),
+                Within::Gate { .. } => None,
+            };
+            tell_tool_call(facts, &frame.asked.callee.tool, 1);
         }
         facts.step = None;
         for gate in &self.result.gates {
@@ -359,6 +367,83 @@ impl<C> Run<C> {
     }
 }
 
+fn tell_tool_call(facts: &mut Telling, tool: &ToolFacts, attempt: u32) {
+    let slots = [
+        ("tool", Slot::Text(&tool.tool)),
+        ("version", Slot::Text(&tool.version)),
+        ("plugin", Slot::Text(&tool.plugin)),
+        ("side-effects", Slot::Text(tool.side_effects())),
+        ("attempt", Slot::Number(u64::from(attempt))),
+    ];
+    facts.tell("tool-call", &tool.plugin, &slots);
+}
+
+/// What an answer says about itself, and what the run has used up with it.
+fn tell_use(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64, response: &Value) {
+    let slots = [
+        ("tool", Slot::Text(tool)),
+        ("outcome", Slot::Text("output")),
+        ("duration-ms", Slot::Number(took_ms)),
+        ("bytes", Slot::Number(size(response))),
+        ("attempt", Slot::Number(u64::from(attempt))),
+    ];
+    facts.tell("tool-result", tool, &slots);
+    if let Some(usage) = usage(response) {
+        let slots = [
+            ("model", Slot::Text(usage.model)),
+            ("input", Slot::Number(usage.input)),
+            ("output", Slot::Number(usage.output)),
+            ("total", Slot::Number(usage.total)),
+        ];
+        facts.tell("tokens-used", tool, &slots);
+    }
+    if let Some((amount, currency)) = cost(response) {
+        let slots = [
+            ("amount", Slot::Amount(amount)),
+            ("currency", Slot::Text(currency)),
+        ];
+        facts.tell("cost", tool, &slots);
+    }
+    let artifacts = response.get("artifacts").and_then(Value::as_array);
+    for artifact in artifacts.into_iter().flatten().take(EVIDENCE_MAX) {
+        let text = |name: &str| artifact.get(name).and_then(Value::as_str).unwrap_or("");
+        let slots = [
+            ("name", Slot::Text(text("name"))),
+            ("media-type", Slot::Text(text("media_type"))),
+            (
+                "bytes",
+                Slot::Number(artifact.get("bytes").and_then(Value::as_u64).unwrap_or(0)),
+            ),
+            ("digest", Slot::Text(text("digest"))),
+        ];
+        facts.tell("artifact", tool, &slots);
+    }
+}
+
+/// How a call ended that has no answer.
+fn tell_failed_call(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64, failing: &Failing) {
+    let slots = [
+        ("tool", Slot::Text(tool)),
+        ("outcome", Slot::Text(outcome(&failing.failed.code))),
+        ("duration-ms", Slot::Number(took_ms)),
+        ("attempt", Slot::Number(u64::from(attempt))),
+    ];
+    facts.tell("tool-result", tool, &slots);
+}
+
+fn tell_error(facts: &mut Telling, tool: &str, attempt: u32, retries_left: u32, failing: &Failing) {
+    let failed = &failing.failed;
+    let slots = [
+        ("code", Slot::Text(&failed.code)),
+        ("message", Slot::Text(&failed.message)),
+        ("transient", Slot::Flag(failed.transient == super::Transient::Yes)),
+        ("attempt", Slot::Number(u64::from(attempt))),
+        ("retries-left", Slot::Number(u64::from(retries_left))),
+    ];
+    facts.tell("error", tool, &slots);
+    facts.evidence("output", tool, &failing.text());
+}
+
 /// Whether a call is about to be made, or was. A step can fail before its call: it was not allowed, or its input could not be made.
 fn is_called(then: Then) -> bool {
     !matches!(then, Then::Fail(attempt) if attempt.number == 0)
@@ -379,7 +464,7 @@ fn outcome(code: &str) -> &'static str {
 }
 
 /// How long a value is as JSON text, without writing it.
-fn size(value: &Value) -> u64 {
+pub(super) fn size(value: &Value) -> u64 {
     struct Counter(u64);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

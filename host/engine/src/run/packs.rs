@@ -7,11 +7,14 @@
 //! a pack that does not answer asks for a veto; what an advisory pack asks for is recorded and not done
 //! ```
 
-use super::failing::{FailedBy, Failing};
+mod redact;
+
+use super::failing::Failing;
 use super::knowledge::MomentFacts;
-use super::place::{At, Attempt, Place, Then};
+use super::nested::Frame;
+use super::place::{About, At, Attempt, Place, Then};
 use super::{CallFailure, Command, Run};
-use crate::pack::{Decision, PackAction, REDACTED};
+use crate::pack::{Decision, PackAction};
 use crate::plan::{MountedPack, Repeatable};
 use mizzen_model::execution::{
     Escalation, ExecutionError, ExecutionStatus, PackEvaluation, StepExecution, StepStatus,
@@ -35,6 +38,10 @@ pub struct PackQuestion {
     pub moment: Moment,
     /// The step it is about, if any.
     pub step: Option<u32>,
+    /// The path of the call that it is about, if a tool makes it.
+    pub call: Option<String>,
+    /// How many sandboxes wait for the answer: those of the calls around it.
+    pub level: usize,
     /// Who is asked: places in [`crate::plan::Plan::packs`], in load order.
     pub mounts: Vec<usize>,
     /// The facts, the same for all of them; or why there are none, which nobody can answer then.
@@ -100,13 +107,43 @@ impl Said {
     }
 }
 
+/// What decides, of everything that packs said.
+pub(super) struct Decisive {
+    pack: String,
+    rule: Option<String>,
+    reason: String,
+    pub(super) action: PackAction,
+    /// When a retry is made.
+    retry_at: Option<u64>,
+}
+
+impl Decisive {
+    pub(super) fn veto_text(&self) -> String {
+        let Self {
+            pack, rule, reason, ..
+        } = self;
+        match rule {
+            Some(rule) => format!("pack {pack:?} vetoes by its rule {rule:?}: {reason}"),
+            None => format!("pack {pack:?} is mandatory and did not answer: {reason}"),
+        }
+    }
+
+    pub(super) fn escalation_text(&self) -> String {
+        let Self {
+            pack, rule, reason, ..
+        } = self;
+        let rule = rule.as_deref().unwrap_or_default();
+        format!("pack {pack:?} asks for a person's approval by its rule {rule:?}: {reason}")
+    }
+}
+
 impl<C> Run<C> {
     pub(super) fn wants(&self, moment: Moment) -> bool {
         self.plan.packs.iter().any(|pack| pack.wants(moment))
     }
 
-    /// Asks the packs that want the moment. Only where there are some.
-    pub(super) fn ask_packs(&mut self, then: Then, now_ms: u64, commands: &mut Vec<Command>) {
+    /// A question to the packs that want the moment. Only where there are some.
+    pub(super) fn question(&mut self, then: Then, deadline_ms: u64, now_ms: u64) -> PackQuestion {
         let moment = then.moment();
         let mounts = self
             .plan
@@ -116,21 +153,29 @@ impl<C> Run<C> {
             .filter(|(_, pack)| pack.wants(moment))
             .map(|(place, _)| place)
             .collect();
-        let deadline_ms = match then {
-            Then::Call { deadline_ms, .. } | Then::Respond(Attempt { deadline_ms, .. }) => deadline_ms,
-            Then::Start | Then::Fail(_) => self.deadline_ms,
-            Then::End => now_ms.saturating_add(END_MS),
-        };
         self.questions = self.questions.saturating_add(1);
-        let facts = self.facts(then, now_ms);
-        commands.push(Command::AskPacks(PackQuestion {
+        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        PackQuestion {
             question: self.questions,
             moment,
             step: then.order(),
+            call: nested.map(|frame| frame.asked.path.clone()),
+            level: nested.map_or(0, Frame::depth),
             mounts,
-            facts,
+            facts: self.facts(then, now_ms),
             deadline_ms,
-        }));
+        }
+    }
+
+    /// Asks the packs that want the moment about what happens next.
+    pub(super) fn ask_packs(&mut self, then: Then, now_ms: u64, commands: &mut Vec<Command>) {
+        let deadline_ms = match then {
+            Then::Call { deadline_ms, .. } | Then::Respond(Attempt { deadline_ms, .. }) => deadline_ms,
+            Then::Start | Then::Fail(_) | Then::Nested { .. } => self.deadline_ms,
+            Then::End => now_ms.saturating_add(END_MS),
+        };
+        let question = self.question(then, deadline_ms, now_ms);
+        commands.push(Command::AskPacks(question));
         self.at = At::Judging {
             question: self.questions,
             then,
@@ -146,45 +191,27 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
+        if let Some(about) = self.nested.asks(answered) {
+            return self.nested_judged(about, answers, shown, now_ms, commands);
+        }
         let At::Judging { question, then, .. } = self.at else {
             return;
         };
         if question != answered {
             return;
         }
-        let plan = Arc::clone(&self.plan);
-        let mut said = listed(&plan.packs, then.moment(), answers);
-        let mut secrets = self.redact(&plan.packs, then, shown, &mut said);
-        secrets.extend(self.withhold(&plan.packs, &said));
-        scrub(&mut said, &secrets, then);
-        let retry_at = said
-            .iter()
-            .map(|said| match &said.action {
-                PackAction::Retry { delay_ms } => self.retry_at(then, *delay_ms, now_ms),
-                _ => None,
-            })
-            .collect::<Vec<_>>();
-        let decides = self.decisive(&plan.packs, then, &said, &retry_at);
-        let decisive = decides.and_then(|place| said.get(place)).map(|said| {
-            let pack = plan.packs.get(said.mount).map_or("", |pack| pack.id.as_str());
-            (
-                pack.to_owned(),
-                said.rule.clone(),
-                said.reason.clone(),
-                said.action.clone(),
-            )
-        });
-        self.record(&plan.packs, then, said, decides);
-        let stands = !matches!(decisive, Some((.., PackAction::Veto | PackAction::Retry { .. })));
-        // Of a failure what is left may be kept, whatever follows from it.
-        if stands || matches!(then, Then::Fail(_)) {
-            self.release();
-        }
+        let decisive = self.judge(then, answers, shown, now_ms);
         match decisive {
-            Some((pack, rule, reason, PackAction::Veto)) => {
-                self.pack_vetoes(then, veto_text(&pack, rule.as_deref(), &reason), now_ms, commands);
+            Some(decisive) if decisive.action == PackAction::Veto => {
+                self.pack_vetoes(then, decisive.veto_text(), now_ms, commands);
             }
-            Some((pack, rule, reason, PackAction::Escalate)) => {
+            Some(Decisive {
+                pack,
+                rule,
+                reason,
+                action: PackAction::Escalate,
+                ..
+            }) => {
                 let escalation_id = format!("{}:packs:{question}", self.result.execution_id);
                 commands.push(Command::Escalated {
                     escalation_id: escalation_id.clone(),
@@ -201,12 +228,63 @@ impl<C> Run<C> {
                     then: Some(then),
                 };
             }
-            Some((.., PackAction::Retry { .. })) => {
-                let until_ms = decides.and_then(|place| retry_at.get(place).copied().flatten());
-                self.retry_for_packs(then, until_ms.unwrap_or(now_ms), commands);
-            }
+            Some(Decisive {
+                action: PackAction::Retry { .. },
+                retry_at,
+                ..
+            }) => self.retry_for_packs(then, retry_at.unwrap_or(now_ms), commands),
             _ => self.go_on(then, now_ms, commands),
         }
+    }
+
+    /// What the answers come to: redactions are carried out, everything is recorded, and what decides is returned.
+    pub(super) fn judge(
+        &mut self,
+        then: Then,
+        answers: Vec<PackAnswer>,
+        shown: Shown,
+        now_ms: u64,
+    ) -> Option<Decisive> {
+        let plan = Arc::clone(&self.plan);
+        let mut said = listed(&plan.packs, then.moment(), answers);
+        let mut secrets = self.redact(&plan.packs, then, shown, &mut said);
+        secrets.extend(self.withhold(&plan.packs, then, &said));
+        self.scrub(&mut said, &secrets, then);
+        let retry_at = said
+            .iter()
+            .map(|said| match &said.action {
+                PackAction::Retry { delay_ms } => self.retry_at(then, *delay_ms, now_ms),
+                _ => None,
+            })
+            .collect::<Vec<_>>();
+        let decides = self.decisive(&plan.packs, then, &said, &retry_at);
+        let decisive = decides.and_then(|place| {
+            let said = said.get(place)?;
+            let pack = plan.packs.get(said.mount).map_or("", |pack| pack.id.as_str());
+            Some(Decisive {
+                pack: pack.to_owned(),
+                rule: said.rule.clone(),
+                reason: said.reason.clone(),
+                action: said.action.clone(),
+                retry_at: retry_at.get(place).copied().flatten(),
+            })
+        });
+        self.record(&plan.packs, then, said, decides);
+        let stands = match decisive.as_ref().map(|decisive| &decisive.action) {
+            Some(PackAction::Veto | PackAction::Retry { .. }) => false,
+            // Only what can wait for a person is kept until there is an answer.
+            Some(PackAction::Escalate) => !matches!(then, Then::Nested { .. }),
+            _ => true,
+        };
+        // Of a failure what is left may be kept, whatever follows from it.
+        let failed = Then::Nested {
+            about: About::Fail,
+            order: then.order(),
+        };
+        if stands || matches!(then, Then::Fail(_)) || then == failed {
+            self.release(then);
+        }
+        decisive
     }
 
     /// Nothing stands against it: what the packs were asked about happens.
@@ -232,6 +310,8 @@ impl<C> Run<C> {
                 self.attempt_over(attempt, failed, now_ms, commands);
             }
             Then::End => self.end_as_decided(now_ms, commands),
+            // A call that a tool makes goes on by itself: `nested_judged`.
+            Then::Nested { .. } => {}
         }
     }
 
@@ -239,11 +319,7 @@ impl<C> Run<C> {
         // The attempt's own error stays with its step; what was answered is not kept anywhere.
         if let (Then::Fail(Attempt { order, .. }), Some(Failing { failed, .. })) = (then, self.failure.take())
         {
-            let error = ExecutionError {
-                code: failed.code,
-                message: failed.message,
-                step: Some(order),
-            };
+            let error = failed.into_error(Some(order));
             self.end_step(order, now_ms, |step| {
                 step.status = StepStatus::Failed;
                 step.error = Some(error);
@@ -252,11 +328,7 @@ impl<C> Run<C> {
         }
         self.held = None;
         self.at = At::Moving(Place::Start, 0);
-        let error = ExecutionError {
-            code: "PACK_VETO".to_owned(),
-            message,
-            step: then.order(),
-        };
+        let error = ExecutionError::new("PACK_VETO", message, then.order());
         self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
     }
 
@@ -333,105 +405,9 @@ impl<C> Run<C> {
             .map(|(_, place)| place)
     }
 
-    /// Carries redactions out. What cannot be carried out counts as no answer. Returns the words that are gone.
-    fn redact(&mut self, packs: &[MountedPack], then: Then, shown: Shown, said: &mut [Said]) -> Vec<String> {
-        let mut secrets = Vec::new();
-        let mut error = self.failure.as_ref().map(Failing::text);
-        let is_kept = shown == Shown::Kept;
-        // Keys last, and the deepest first: a pointer to something else may lead over one of them.
-        let depth = |said: &Said| match &said.action {
-            PackAction::Redact(redaction) => redaction.pointer().len(),
-            _ => 0,
-        };
-        let mut order: Vec<usize> = (0..said.len()).collect();
-        order.sort_by_key(|place| std::cmp::Reverse(said.get(*place).map_or(0, depth)));
-        for keys in [false, true] {
-            for place in &order {
-                let Some(said) = said.get_mut(*place) else {
-                    continue;
-                };
-                let PackAction::Redact(redaction) = &said.action else {
-                    continue;
-                };
-                let mandatory = packs
-                    .get(said.mount)
-                    .is_some_and(|pack| pack.mode == PackMode::Mandatory);
-                let target = match then {
-                    _ if !mandatory || said.redacted => continue,
-                    Then::Respond(_) if is_kept => {
-                        said.redacted = true;
-                        continue;
-                    }
-                    Then::Fail(_) if is_kept && self.is_failed_by(FailedBy::Call) => {
-                        said.redacted = true;
-                        continue;
-                    }
-                    Then::Fail(_) => error.as_mut(),
-                    Then::Respond(_) => self.held.as_mut(),
-                    Then::Call { order, .. } => self
-                        .result
-                        .steps
-                        .get_mut(order as usize)
-                        .and_then(|step| step.input.as_mut()),
-                    // Nothing is there to be redacted: it is recorded that it was asked for.
-                    Then::Start | Then::End => continue,
-                };
-                let Some(target) = target else { continue };
-                if redaction.is_about_keys(target) != keys {
-                    continue;
-                }
-                match redaction.apply(target) {
-                    Ok(replaced) => {
-                        said.redacted = true;
-                        secrets.extend(replaced.iter().flat_map(|text| gone(&text.before, &text.after)));
-                    }
-                    Err(error) => {
-                        let rule = said.rule.as_deref().unwrap_or_default();
-                        *said = Said::failure(said.mount, format!("rule {rule:?}: {error}"));
-                    }
-                }
-            }
-        }
-        if let (Some(failing), Some(error)) = (&mut self.failure, &error) {
-            failing.retell(error);
-        }
-        secrets
-    }
-
-    /// A failure's message that a mandatory pack objects to, or has not seen to the end, is not kept. A pack that does not read
-    /// evidence objects to the failure and not to its words, which tell people what went wrong. Returns the words that are gone.
-    fn withhold(&mut self, packs: &[MountedPack], said: &[Said]) -> Vec<String> {
-        let objects = |said: &Said| {
-            let pack = packs
-                .get(said.mount)
-                .filter(|pack| pack.mode == PackMode::Mandatory);
-            said.action == PackAction::Veto
-                && pack.is_some_and(|pack| said.rule.is_none() || pack.reads("evidence"))
-        };
-        match &mut self.failure {
-            Some(failing) if said.iter().any(objects) => {
-                let words = gone(&failing.failed.message, REDACTED);
-                failing.failed = failing.failed.withheld();
-                words
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// What may be kept of how the last call ended. What the run has found itself is not in a journal, but found again.
-    fn release(&mut self) {
-        self.released = match (&self.held, &self.failure) {
-            (Some(held), _) => Some(Ok(held.clone())),
-            (None, Some(failing)) if failing.by == FailedBy::Call => Some(Err(failing.failed.clone())),
-            _ => None,
-        };
-    }
-
-    fn is_failed_by(&self, by: FailedBy) -> bool {
-        self.failure.as_ref().is_some_and(|failing| failing.by == by)
-    }
-
     fn record(&mut self, packs: &[MountedPack], then: Then, said: Vec<Said>, decides: Option<usize>) {
+        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        let call = nested.map(|frame| frame.asked.path.clone());
         let evaluations = said.into_iter().enumerate().filter_map(|(place, said)| {
             let pack = packs.get(said.mount)?;
             let applied = match said.action {
@@ -446,6 +422,7 @@ impl<C> Run<C> {
                 mode: pack.mode,
                 moment: then.moment(),
                 step: then.order(),
+                call: call.clone(),
                 rule: said.rule,
                 severity: said.severity,
                 action: governance::PackAction::parse(said.action.as_str())?,
@@ -483,64 +460,4 @@ fn listed(packs: &[MountedPack], moment: Moment, answers: Vec<PackAnswer>) -> Ve
         }
     }
     said
-}
-
-fn veto_text(pack: &str, rule: Option<&str>, reason: &str) -> String {
-    match rule {
-        Some(rule) => format!("pack {pack:?} vetoes by its rule {rule:?}: {reason}"),
-        None => format!("pack {pack:?} is mandatory and did not answer: {reason}"),
-    }
-}
-
-/// The words of a text that a redaction took out. Of a text that is gone as a whole, those that look like more than prose.
-fn gone(before: &str, after: &str) -> Vec<String> {
-    let telling = |word: &&str| after != REDACTED || word.contains(|c: char| c.is_ascii_digit() || c == '@');
-    let mut words: Vec<String> = before
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation()))
-        .filter(|word| word.len() >= 3 && !after.contains(word))
-        .filter(telling)
-        .map(str::to_owned)
-        .collect();
-    if after == REDACTED {
-        words.push(before.to_owned());
-    }
-    // Longer ones first: a word inside of another must not leave the rest of it.
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    words
-}
-
-/// A reason that quotes what was redacted would carry it into the journal, and so would a pointer that leads over a key.
-fn scrub(said: &mut [Said], secrets: &[String], then: Then) {
-    if secrets.is_empty() {
-        return;
-    }
-    let clean = |text: &mut String| {
-        for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret.as_str(), REDACTED);
-            }
-        }
-    };
-    for said in said {
-        clean(&mut said.reason);
-        if matches!(said.action, PackAction::Redact(_)) {
-            // Of an input it is carried out again after a restart, as the whole input stands in the journal; an answer is kept as
-            // it was redacted.
-            if let (Then::Respond(_), Some(Value::String(pointer))) = (then, said.details.get_mut("pointer"))
-            {
-                clean(pointer);
-            }
-            continue;
-        }
-        let mut open: Vec<&mut Value> = said.details.values_mut().collect();
-        while let Some(value) = open.pop() {
-            match value {
-                Value::String(text) => clean(text),
-                Value::Array(items) => open.extend(items),
-                Value::Object(members) => open.extend(members.values_mut()),
-                _ => {}
-            }
-        }
-    }
 }

@@ -113,6 +113,19 @@ pub(super) enum Then {
     Fail(Attempt),
     /// The run ends.
     End,
+    /// Something about the innermost call that a tool makes. The run itself stands at the outermost one.
+    Nested { about: About, order: Option<u32> },
+}
+
+/// What packs are asked about a call that a tool makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// It is made.
+    Call,
+    /// Its answer is given to its caller.
+    Respond,
+    /// Its failure is.
+    Fail,
 }
 
 impl Then {
@@ -124,6 +137,11 @@ impl Then {
             Then::Respond(_) => Moment::AfterStep,
             Then::Fail(_) => Moment::OnError,
             Then::End => Moment::AtEnd,
+            Then::Nested { about, .. } => match about {
+                About::Call => Moment::BeforeStep,
+                About::Respond => Moment::AfterStep,
+                About::Fail => Moment::OnError,
+            },
         }
     }
 
@@ -133,6 +151,7 @@ impl Then {
             Then::Start | Then::End => None,
             Then::Call { order, .. } => Some(order),
             Then::Respond(attempt) | Then::Fail(attempt) => Some(attempt.order),
+            Then::Nested { order, .. } => order,
         }
     }
 

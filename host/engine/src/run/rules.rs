@@ -56,11 +56,7 @@ impl<C> Run<C> {
                 (_, RuleAction::Allow) => return,
                 (Enforcement::Mandatory, RuleAction::Deny) => {
                     let message = format!("rule {:?} ({}) denied: {reason}", rule.name, rule.id);
-                    let error = ExecutionError {
-                        code: "RULE_DENIED".to_owned(),
-                        message,
-                        step: None,
-                    };
+                    let error = ExecutionError::new("RULE_DENIED", message, None);
                     self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
                     return;
                 }

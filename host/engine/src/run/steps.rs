@@ -15,11 +15,7 @@ use std::sync::Arc;
 const MAX_BACKOFF_MS: u64 = 60_000;
 
 fn failure(code: &str, message: String, order: u32) -> ExecutionError {
-    ExecutionError {
-        code: code.to_owned(),
-        message,
-        step: Some(order),
-    }
+    ExecutionError::new(code, message, Some(order))
 }
 
 impl<C> Run<C> {
@@ -29,6 +25,7 @@ impl<C> Run<C> {
         let Some(step) = plan.steps.get(order as usize) else {
             return;
         };
+        self.nested.reset();
         self.with_step(order, |step| {
             step.status = StepStatus::Running;
             step.started_at = Some(Timestamp::from_unix_ms(now_ms));
@@ -98,6 +95,7 @@ impl<C> Run<C> {
             deadline_ms,
         } = attempt;
         self.called_ms = now_ms;
+        self.nested.next_attempt();
         self.with_step(order, |step| step.attempts = attempt);
         self.at = At::Calling {
             order,
@@ -130,6 +128,9 @@ impl<C> Run<C> {
         };
         if (expected, current) != (order, attempt) {
             return;
+        }
+        if self.lose_nested(now_ms) {
+            commands.push(Command::StopCalls);
         }
         if let (Ok(response), false) = (&result, self.plan.packs.is_empty()) {
             self.used.count(response);
@@ -190,8 +191,7 @@ impl<C> Run<C> {
             };
             commands.push(Command::WakeAt { at_ms: until_ms });
         } else {
-            let error = failure(&failed.code, failed.message, order);
-            self.step_failed(order, error, now_ms, commands);
+            self.step_failed(order, failed.into_error(Some(order)), now_ms, commands);
         }
     }
 
@@ -290,6 +290,7 @@ impl<C> Run<C> {
 
     fn step_time_up(&mut self, attempt: Attempt, now_ms: u64, commands: &mut Vec<Command>) {
         commands.push(Command::StopCalls);
+        self.lose_nested(now_ms);
         self.held = None;
         let message = format!("the timeout of step {} was up", attempt.order);
         let failed = CallFailure::lasting("TIMEOUT".to_owned(), message);

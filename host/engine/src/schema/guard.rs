@@ -59,9 +59,40 @@ const DESCENDING: &[&str] = &[
 const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
 pub(super) fn check(schema: &Value) -> Result<(), SchemaRefusal> {
+    check_dialect(schema)?;
     let graph = Graph::read(schema)?;
     graph.check_in_place()?;
     graph.check_recursion()
+}
+
+/// What schemas mean here. Another `$schema` may demand what is not done (that `format` is checked, for one) or give keywords another
+/// meaning, so it is refused and not read as this one.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+fn check_dialect(schema: &Value) -> Result<(), SchemaRefusal> {
+    let refused = |path: &str, reason: &str| {
+        Err(SchemaRefusal {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
+    match schema.get("$schema") {
+        None => {}
+        Some(Value::String(named)) if named.trim_end_matches('#') == DIALECT => {}
+        Some(_) => {
+            return refused(
+                "/$schema",
+                "schemas are read as JSON Schema 2020-12; leave $schema out, or write https://json-schema.org/draft/2020-12/schema",
+            );
+        }
+    }
+    if schema.get("$vocabulary").is_some() {
+        return refused(
+            "/$vocabulary",
+            "a schema of its own vocabulary is not read; leave $vocabulary out",
+        );
+    }
+    Ok(())
 }
 
 /// A child of the value, as far as a keyword tells which.

@@ -61,7 +61,7 @@ impl InstalledTool {
             return self.replayed(recorded.as_ref(), stand_in.as_ref());
         }
         Ok(Admission::Call {
-            permit: self.permit.clone(),
+            permit: self.permit.clone().under(policy.profile),
             idempotency_key: self.idempotency_key(input),
         })
     }

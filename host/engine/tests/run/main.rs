@@ -37,7 +37,7 @@ fn the_cases_take_every_transition_of_the_seeds_diagram_and_show_every_decision(
     let missing: Vec<_> = diagram::ALL.iter().filter(|one| !taken.contains(*one)).collect();
     assert!(missing.is_empty(), "no case goes {missing:?}");
     // D7 is not the run's: a council has its snapshots before a run begins (host/cli/tests/registry_api.rs).
-    for decision in ["D1", "D2", "D3", "D4", "D5", "D6", "D21"] {
+    for decision in ["D1", "D2", "D3", "D4", "D5", "D6", "D21", "D23"] {
         assert!(decided.contains(decision), "no case shows {decision}");
     }
 }
@@ -78,7 +78,9 @@ fn check_invariant(case: &Case, run: &Run<String>) {
         .collect();
     match result.status {
         ExecutionStatus::AwaitingApproval => {
-            assert!(result.escalation.is_some() && run.wake_at_ms().is_none())
+            assert!(result.escalation.is_some());
+            let expires = case.start().escalation_ms.is_some();
+            assert_eq!(run.wake_at_ms().is_some(), expires, "{}", case.name);
         }
         ExecutionStatus::Running => assert!(run.wake_at_ms().is_some(), "{}: nobody will wake it", case.name),
         ExecutionStatus::Pending => panic!("a started run is never pending"),
@@ -99,14 +101,49 @@ fn check_invariant(case: &Case, run: &Run<String>) {
     );
 }
 
+/// A call that some tool makes, or its end, or a host that stopped: mostly at a time when nobody waits for it.
+fn nested() -> impl Strategy<Value = Event> {
+    use mizzen_engine::plan::{Repeatable, ToolFacts};
+    use mizzen_engine::run::{Callee, NestedAsked, Within};
+    let within = prop_oneof![
+        (0u32..2, 1u32..3).prop_map(|(order, attempt)| Within::Step { order, attempt }),
+        (1u32..4).prop_map(|question| Within::Gate { question }),
+    ];
+    let path = prop_oneof![Just("1"), Just("2"), Just("1.1"), Just("gate")];
+    (within, path, 0..3, any::<bool>()).prop_map(|(within, path, kind, answers)| match kind {
+        0 => Event::NestedAsked(Box::new(NestedAsked {
+            within,
+            path: path.to_owned(),
+            caller: "t.caller".to_owned(),
+            callee: Callee {
+                tool: ToolFacts {
+                    tool: "t.callee".to_owned(),
+                    side_effects: "external".to_owned(),
+                    ..ToolFacts::default()
+                },
+                digest: String::new(),
+                repeatable: Repeatable::No,
+            },
+            input: serde_json::json!({"x": 1}),
+        })),
+        1 => Event::NestedEnded {
+            within,
+            path: path.to_owned(),
+            result: Ok(serde_json::json!({"answers": answers})),
+        },
+        _ => Event::Interrupted { within },
+    })
+}
+
 fn event() -> impl Strategy<Value = Event> {
-    use mizzen_engine::run::{CallFailure, Transient};
+    use mizzen_engine::run::{CallFailure, PackAnswer, Shown, Transient};
     use mizzen_model::execution::Approval;
     let transient = prop_oneof![Just(Transient::Yes), Just(Transient::No)];
     let failure = transient.prop_map(|transient| CallFailure {
         code: "X".to_owned(),
         message: String::new(),
         transient,
+        tool_code: None,
     });
     let result = prop_oneof![
         Just(Ok(serde_json::json!({"y": 1}))),
@@ -118,6 +155,12 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (1u32..4, any::<bool>()).prop_map(|(question, allow)| Event::GateAnswered {
             question,
             answer: if allow { Ok(()) } else { Err("no".to_owned()) },
+        }),
+        4 => nested(),
+        2 => (1u32..6).prop_map(|question| Event::PacksAnswered {
+            question,
+            answers: vec![PackAnswer { mount: 0, decisions: Vec::new(), failure: None }],
+            shown: Shown::Whole,
         }),
         2 => Just(Event::Tick),
         1 => any::<bool>().prop_map(|approve| Event::Decided {
@@ -155,6 +198,52 @@ proptest! {
         }
         prop_assert_eq!(finished, usize::from(run.result().status.is_final()));
     }
+}
+
+/// R9: a question that nobody answers is denied when its time is up, and an answer that comes then is too late.
+#[test]
+fn an_escalation_that_has_expired_is_never_approved() {
+    use mizzen_model::execution::Approval;
+    let cases = cases();
+    let case = cases
+        .iter()
+        .find(|case| case.name == "escalation_expires")
+        .unwrap();
+    let start = case.start();
+    let expires_ms = start.now_ms + start.escalation_ms.unwrap();
+    let answer = |now_ms: u64| {
+        let (mut run, _) = Run::start(case.plan(), case.start());
+        assert_eq!(run.wake_at_ms(), Some(expires_ms));
+        // A moment before is not the end of it.
+        assert_eq!(run.handle(Event::Tick, expires_ms - 1), []);
+        let event = Event::Decided {
+            escalation_id: format!("{}:ask", script::EXECUTION),
+            decision: Approval::Approve,
+            reason: String::new(),
+            actor: "ada".to_owned(),
+        };
+        run.handle(event, now_ms);
+        run.result().clone()
+    };
+    assert_eq!(answer(expires_ms - 1).status, ExecutionStatus::Running);
+    for late in [0, 1, u64::MAX - expires_ms] {
+        let late = answer(expires_ms + late);
+        assert_eq!(late.status, ExecutionStatus::Vetoed);
+        assert_eq!(late.error.unwrap().code, "ESCALATION_EXPIRED");
+        let denied = late.escalation.unwrap().answer.unwrap();
+        assert_eq!(denied.decision, Approval::Deny);
+    }
+    // A run of a host that knew no such time waits for as long as it takes.
+    let (mut old, _) = Run::start(
+        case.plan(),
+        Start {
+            escalation_ms: None,
+            ..case.start()
+        },
+    );
+    assert_eq!(old.wake_at_ms(), None);
+    assert_eq!(old.handle(Event::Tick, u64::MAX), []);
+    assert_eq!(old.result().status, ExecutionStatus::AwaitingApproval);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::script::{Case, START_MS, cases};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::MountedPack;
-use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Run, Shown};
+use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Released, Run, Shown};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::pack::Moment;
 use serde_json::{Value, json};
@@ -115,13 +115,18 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
         let mut held: Option<usize> = None;
         for (event, now_ms) in &played.events {
             let mut entry = event.clone();
-            if let Event::CallEnded { result, .. } = &mut entry
-                && run.holds(result)
-            {
-                *result = match result {
-                    Ok(_) => Ok(Value::Null),
-                    Err(failed) => Err(failed.withheld()),
-                };
+            if run.holds(event) {
+                match &mut entry {
+                    Event::CallEnded { result, .. } | Event::NestedEnded { result, .. } => {
+                        *result = match result {
+                            Ok(_) => Ok(Value::Null),
+                            Err(failed) => Err(failed.withheld()),
+                        };
+                    }
+                    Event::NestedAsked(asked) => asked.input = Value::Null,
+                    Event::GateAnswered { answer, .. } => *answer = Ok(()),
+                    _ => {}
+                }
                 held = Some(journal.len());
             }
             let before = run.result().packs.as_ref().map_or(0, Vec::len);
@@ -133,9 +138,16 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
             journal.push((entry, *now_ms));
             if let Some(place) = held
                 && let Some(released) = run.take_released()
-                && let Event::CallEnded { result, .. } = &mut journal[place].0
             {
-                *result = released;
+                match (&mut journal[place].0, released) {
+                    (
+                        Event::CallEnded { result, .. } | Event::NestedEnded { result, .. },
+                        Released::Ended(ended),
+                    ) => *result = ended,
+                    (Event::NestedAsked(asked), Released::Input(input)) => asked.input = input,
+                    (Event::GateAnswered { answer, .. }, Released::Gate(released)) => *answer = released,
+                    (event, released) => panic!("{}: {released:?} of {event:?}", case.name),
+                }
             }
         }
         assert_eq!(run.result(), &played.result);
@@ -171,6 +183,125 @@ fn named(facts: &[Value], template: &str) -> Vec<Value> {
     let of = |fact: &&Value| fact["template"] == template;
     let found = facts.iter().filter(of);
     found.map(|fact| fact["slots"].clone()).collect()
+}
+
+#[test]
+fn packs_are_told_of_a_tools_call_as_of_a_steps_and_that_it_is_none() {
+    let call = |tool: &str, more: Value| {
+        let mut call =
+            json!({"tool": tool, "side_effects": "external", "repeatable": false, "input": {"to": "ada"}});
+        let members = more.as_object().unwrap().clone();
+        call.as_object_mut().unwrap().extend(members);
+        call
+    };
+    let inner = call("t.inner", json!({"error": "UNAVAILABLE", "transient": true}));
+    let outer = call("t.outer", json!({"ok": {"t": "x", "cost": 2}, "calls": [inner]}));
+    let case = Case::new(
+        "nested facts".to_owned(),
+        json!({
+            "input": {}, "gates": [], "steps": [{"action": "work"}],
+            "calls": {"0": [{"ok": {}, "calls": [outer]}]},
+            "packs": [{"id": "p", "says": {}}], "expect": {},
+        }),
+    );
+    let asked = questions(&case);
+    let places: Vec<String> = asked
+        .iter()
+        .map(|question| format!("{} {:?} {}", question.moment, question.call, question.level))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            "before-run None 0",
+            "before-step None 0",
+            r#"before-step Some("1") 1"#,
+            r#"before-step Some("1.1") 2"#,
+            r#"on-error Some("1.1") 2"#,
+            r#"after-step Some("1") 1"#,
+            "after-step None 0",
+            "at-end None 0",
+        ]
+    );
+    let vocabulary = mizzen_rules::Program::parse(mizzen_model::facts::VOCABULARY).unwrap();
+    for question in &asked {
+        for fact in facts(question)
+            .iter()
+            .filter(|fact| fact.get("template").is_some())
+        {
+            mizzen_rules::json::fact(fact, &vocabulary).unwrap_or_else(|error| panic!("{fact}: {error}"));
+        }
+    }
+    for (place, tool, caller, path, depth) in [
+        (2, "t.outer", "t.outermost", "1", 1),
+        (3, "t.inner", "t.outer", "1.1", 2),
+    ] {
+        let facts = facts(&asked[place]);
+        // What a rule says of a step's tool holds for it as it is.
+        for template in ["tool-call", "step"] {
+            let told = &named(&facts, template);
+            assert_eq!(told.len(), 1, "{template}");
+            assert_eq!(
+                (&told[0]["tool"], &told[0]["side-effects"], &told[0]["step"]),
+                (&json!(tool), &json!("external"), &json!(0)),
+            );
+        }
+        let told = &named(&facts, "nested-call")[0];
+        assert_eq!(
+            (
+                &told["tool"],
+                &told["caller"],
+                &told["path"],
+                &told["depth"],
+                &told["within"]
+            ),
+            (
+                &json!(tool),
+                &json!(caller),
+                &json!(path),
+                &json!(depth),
+                &json!("step")
+            ),
+        );
+        let evidence = &named(&facts, "evidence")[0];
+        assert_eq!(
+            (
+                &evidence["subject"],
+                &evidence["text"],
+                &evidence["source"],
+                evidence.get("origin")
+            ),
+            (&json!("input"), &json!("ada"), &json!(caller), None),
+        );
+        // The run has not come to another step.
+        assert!(named(&facts, "transition").is_empty());
+    }
+    assert!(named(&facts(&asked[1]), "nested-call").is_empty());
+    let failed = facts(&asked[4]);
+    let (error, result) = (&named(&failed, "error")[0], &named(&failed, "tool-result")[0]);
+    assert_eq!(
+        (
+            &error["code"],
+            &error["retries-left"],
+            &result["tool"],
+            &result["outcome"]
+        ),
+        (
+            &json!("UNAVAILABLE"),
+            &json!(0),
+            &json!("t.inner"),
+            &json!("tool-error")
+        ),
+    );
+    let after = facts(&asked[5]);
+    assert_eq!(named(&after, "tool-result")[0]["tool"], "t.outer");
+    assert_eq!(named(&after, "cost")[0]["amount"], json!(2.0));
+    // What it used up counts for the run.
+    let cost = |question: &PackQuestion| {
+        let budgets = named(&facts(question), "budget");
+        let of_cost = budgets.iter().find(|budget| budget["kind"] == "cost");
+        of_cost.unwrap()["used"].clone()
+    };
+    assert_eq!((cost(&asked[4]), cost(&asked[5])), (json!(0.0), json!(2.0)));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A case: a chain, what its calls answer, and what must come of it.
 
+mod guests;
+
+use guests::{Does, Guests, ended};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, Plan, Repeatable, Target, ToolFacts, Unresolved};
-use mizzen_engine::run::{
-    CallFailure, Command, Event, PackAnswer, PackQuestion, Run, Shown, Start, Transient,
-};
+use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Run, Shown, Start, Within};
 use mizzen_model::council::Council;
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
 use mizzen_model::governance::{PackMode, PackOrigin};
@@ -29,6 +30,20 @@ pub(crate) struct Played {
     pub(crate) result: ChainExecutionResult,
     pub(crate) events: Vec<(Event, u64)>,
     pub(crate) commands: Vec<Command>,
+    guests: Guests,
+}
+
+/// How far a case has been played.
+#[derive(Default)]
+struct Playing {
+    now_ms: u64,
+    /// How often each step was called.
+    answered: HashMap<u32, usize>,
+    /// How often the gate agent was asked.
+    questions: usize,
+    /// How often packs were, at each moment.
+    asked: HashMap<&'static str, usize>,
+    guests: Guests,
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -50,6 +65,24 @@ pub(crate) fn finishes(commands: &[Command]) -> usize {
         .iter()
         .filter(|command| matches!(command, Command::Finished { .. }))
         .count()
+}
+
+/// Of a denial the words must be there; everything else must be the same.
+fn check_replies(name: &str, wanted: &Value, replies: &[Value]) {
+    let wanted = wanted.as_array().unwrap();
+    assert_eq!(wanted.len(), replies.len(), "{name}: {replies:?}");
+    for (wanted, reply) in wanted.iter().zip(replies) {
+        match wanted.get("denied") {
+            None => assert_eq!(wanted, reply, "{name}"),
+            Some(words) => {
+                let said = reply["denied"].as_str().unwrap_or_default();
+                assert!(
+                    wanted["path"] == reply["path"] && said.contains(words.as_str().unwrap()),
+                    "{name}: {reply}"
+                );
+            }
+        }
+    }
 }
 
 fn decision(said: &Value) -> Decision {
@@ -92,6 +125,7 @@ impl Case {
             execution_id,
             input: self.text["input"].clone(),
             now_ms: START_MS,
+            escalation_ms: self.text.get("escalation_ms").and_then(Value::as_u64),
         }
     }
 
@@ -151,9 +185,15 @@ impl Case {
         });
         let about = |call: &String| ToolFacts {
             tool: format!("test.{call}"),
+            side_effects: match call.as_str() {
+                "evaluate_gate" => self.text["agent_touches"].as_str().unwrap_or_default().to_owned(),
+                _ => String::new(),
+            },
             ..ToolFacts::default()
         };
-        Arc::new(plan.unwrap().governed(self.mounts(), about))
+        let plan = plan.unwrap().governed(self.mounts(), about);
+        let governs = plan.governable();
+        Arc::new(plan.governing(governs))
     }
 
     fn mounts(&self) -> Vec<MountedPack> {
@@ -208,10 +248,10 @@ impl Case {
     /// Runs the case on a clock of its own until it ends.
     pub(crate) fn play(&self) -> Played {
         let (mut run, mut commands) = Run::start(self.plan(), self.start());
-        let mut answered: HashMap<u32, usize> = HashMap::new();
-        let mut questions = 0;
-        let mut asked = HashMap::new();
-        let mut now_ms = START_MS;
+        let mut playing = Playing {
+            now_ms: START_MS,
+            ..Playing::default()
+        };
         let mut events = Vec::new();
         let mut all = commands.clone();
         for _ in 0..1000 {
@@ -220,29 +260,26 @@ impl Case {
                     result: run.result().clone(),
                     events,
                     commands: all,
+                    guests: playing.guests,
                 };
             }
             let question = commands.iter().find_map(|command| match command {
                 Command::AskPacks(question) => Some(question),
                 _ => None,
             });
+            playing.guests.hear(&commands);
             let event = match question {
-                Some(question) => self.packs_respond(question, &mut now_ms, &mut asked),
-                None => self.respond(&run, &commands, &mut now_ms, &mut answered, &mut questions),
+                Some(question) => self.packs_respond(question, &mut playing),
+                None => self.respond(&run, &commands, &mut playing),
             };
-            events.push((event.clone(), now_ms));
-            commands = run.handle(event, now_ms);
+            events.push((event.clone(), playing.now_ms));
+            commands = run.handle(event, playing.now_ms);
             all.extend(commands.clone());
         }
         panic!("{} does not end", self.name);
     }
 
-    fn packs_respond(
-        &self,
-        question: &PackQuestion,
-        now_ms: &mut u64,
-        asked: &mut HashMap<&'static str, usize>,
-    ) -> Event {
+    fn packs_respond(&self, question: &PackQuestion, playing: &mut Playing) -> Event {
         let said = &self.text["packs_do"][question.moment.as_str()];
         if let Some(reason) = said.get("cancel") {
             return Event::Cancel {
@@ -251,34 +288,22 @@ impl Case {
             };
         }
         if said.get("hang").is_some() {
-            *now_ms = question.deadline_ms;
+            playing.now_ms = question.deadline_ms;
             return Event::Tick;
         }
-        *now_ms += 1;
+        playing.now_ms += 1;
         Event::PacksAnswered {
             question: question.question,
-            answers: self.answers(question, asked),
+            answers: self.answers(question, &mut playing.asked),
             shown: Shown::Whole,
         }
     }
 
-    fn respond(
-        &self,
-        run: &Run<String>,
-        commands: &[Command],
-        now_ms: &mut u64,
-        answered: &mut HashMap<u32, usize>,
-        questions: &mut usize,
-    ) -> Event {
+    fn respond(&self, run: &Run<String>, commands: &[Command], playing: &mut Playing) -> Event {
         for command in commands {
             match command {
-                Command::Call {
-                    order,
-                    attempt,
-                    deadline_ms,
-                    ..
-                } => {
-                    let turn = answered.entry(*order).or_default();
+                Command::Call { order, attempt, .. } => {
+                    let turn = playing.answered.entry(*order).or_default();
                     let answer = &self.text["calls"][order.to_string()][*turn];
                     assert!(
                         !answer.is_null(),
@@ -286,53 +311,30 @@ impl Case {
                         self.name
                     );
                     *turn += 1;
-                    if answer.get("hang").is_some() {
-                        *now_ms = *deadline_ms;
-                        return Event::Tick;
-                    }
-                    if let Some(reason) = answer.get("cancel") {
-                        return Event::Cancel {
-                            reason: reason.as_str().unwrap().to_owned(),
-                            actor: "ada".to_owned(),
-                        };
-                    }
-                    *now_ms += answer.get("ms").and_then(Value::as_u64).unwrap_or(1);
-                    let failure = |code: &Value| CallFailure {
-                        code: code.as_str().unwrap().to_owned(),
-                        message: answer["message"].as_str().unwrap_or("as scripted").to_owned(),
-                        transient: if answer["transient"] == json!(true) {
-                            Transient::Yes
-                        } else {
-                            Transient::No
-                        },
-                    };
-                    let result = answer
-                        .get("error")
-                        .map_or_else(|| Ok(answer["ok"].clone()), |code| Err(failure(code)));
-                    return Event::CallEnded {
+                    let within = Within::Step {
                         order: *order,
                         attempt: *attempt,
-                        result,
                     };
+                    playing.guests.begin(within, answer);
                 }
                 Command::AskGate(question) => {
                     let answer = self.text["agent"]
-                        .get(*questions)
+                        .get(playing.questions)
                         .expect("the agent has an answer");
-                    *questions += 1;
-                    if answer.get("hang").is_some() {
-                        *now_ms = question.deadline_ms;
-                        return Event::Tick;
-                    }
-                    let answer = answer.as_str().map_or(Ok(()), |reason| Err(reason.to_owned()));
-                    return Event::GateAnswered {
+                    playing.questions += 1;
+                    let within = Within::Gate {
                         question: question.question,
-                        answer,
                     };
+                    playing.guests.begin(within, answer);
                 }
                 Command::Escalated { escalation_id } => {
                     let script = &self.text["decision"];
-                    *now_ms += script["after_ms"].as_u64().unwrap();
+                    let Some(after_ms) = script["after_ms"].as_u64() else {
+                        // Nobody answers.
+                        playing.now_ms = run.wake_at_ms().expect("the question expires");
+                        return Event::Tick;
+                    };
+                    playing.now_ms += after_ms;
                     if let Some(reason) = script.get("cancel").and_then(Value::as_str) {
                         return Event::Cancel {
                             reason: reason.to_owned(),
@@ -348,11 +350,22 @@ impl Case {
                     };
                 }
                 Command::AskPacks(_)
+                | Command::NestedCall { .. }
+                | Command::NestedReply { .. }
+                | Command::StopNested { .. }
                 | Command::WakeAt { .. }
                 | Command::StopCalls
                 | Command::Notify { .. }
                 | Command::Finished { .. } => {}
             }
+        }
+        match playing.guests.next() {
+            Some(Does::Event(event)) => {
+                playing.now_ms += 1;
+                return event;
+            }
+            Some(Does::Ends(within, answer)) => return self.call_ends(run, within, &answer, playing),
+            None => {}
         }
         // Nothing is under way: the run waits before it calls again.
         if let Some(reason) = self.text.get("cancel_between_attempts").and_then(Value::as_str) {
@@ -361,8 +374,39 @@ impl Case {
                 actor: "ada".to_owned(),
             };
         }
-        *now_ms = run.wake_at_ms().expect("something wakes the run");
+        playing.now_ms = run.wake_at_ms().expect("something wakes the run");
         Event::Tick
+    }
+
+    /// The outermost call has made its calls, and does what its script says.
+    fn call_ends(&self, run: &Run<String>, within: Within, answer: &Value, playing: &mut Playing) -> Event {
+        if answer.get("hang").is_some() {
+            playing.now_ms = run.wake_at_ms().expect("something wakes the run");
+            return Event::Tick;
+        }
+        if let Some(reason) = answer.get("cancel") {
+            return Event::Cancel {
+                reason: reason.as_str().unwrap().to_owned(),
+                actor: "ada".to_owned(),
+            };
+        }
+        match within {
+            Within::Step { order, attempt } => {
+                playing.now_ms += answer.get("ms").and_then(Value::as_u64).unwrap_or(1);
+                Event::CallEnded {
+                    order,
+                    attempt,
+                    result: ended(answer),
+                }
+            }
+            Within::Gate { question } => Event::GateAnswered {
+                question,
+                answer: match answer.as_str().or_else(|| answer.get("veto")?.as_str()) {
+                    None => Ok(()),
+                    Some(reason) => Err(reason.to_owned()),
+                },
+            },
+        }
     }
 
     /// What must be kept nowhere.
@@ -393,6 +437,16 @@ impl Case {
                 "outputs" => steps(&|step| step.output.clone().unwrap_or(Value::Null)),
                 "attempts" => steps(&|step| json!(step.attempts)),
                 "step_errors" => steps(&|step| json!(step.error.as_ref().map(|error| &error.code))),
+                "step_tool_codes" => {
+                    steps(&|step| json!(step.error.as_ref().and_then(|e| e.tool_code.clone())))
+                }
+                "error_tool_code" => json!(result.error.as_ref().and_then(|error| error.tool_code.clone())),
+                "call_tool_codes" => result
+                    .steps
+                    .iter()
+                    .flat_map(|step| &step.calls)
+                    .map(|call| json!(call.error.as_ref().and_then(|error| error.tool_code.clone())))
+                    .collect(),
                 "step_messages" => steps(&|step| json!(step.error.as_ref().map(|error| &error.message))),
                 "gates" => result
                     .gates
@@ -418,7 +472,8 @@ impl Case {
                     .iter()
                     .flatten()
                     .map(|said| {
-                        let step = said.step.map_or_else(String::new, |step| format!(" @{step}"));
+                        let mut step = said.step.map_or_else(String::new, |step| format!(" @{step}"));
+                        step.extend(said.call.iter().map(|path| format!("/{path}")));
                         let done = if said.applied { "" } else { " not done" };
                         let rule = said.rule.as_deref().unwrap_or("-");
                         json!(format!(
@@ -444,6 +499,38 @@ impl Case {
                     .iter()
                     .filter_map(|command| match command {
                         Command::Notify { hook, .. } => Some(json!(hook.to_string())),
+                        _ => None,
+                    })
+                    .collect(),
+                // Of the calls that tools made: what was called, what the callers were answered, and what is shown of them.
+                "made" => json!(played.guests.made),
+                "replies" => {
+                    check_replies(&self.name, wanted, &played.guests.replies);
+                    continue;
+                }
+                "calls" => result
+                    .steps
+                    .iter()
+                    .flat_map(|step| &step.calls)
+                    .chain(result.gates.iter().flat_map(|gate| &gate.calls))
+                    .map(|call| {
+                        let code = call.error.as_ref().map_or("", |error| error.code.as_str());
+                        json!(
+                            format!(
+                                "{}#{} {} {} {code}",
+                                call.path, call.attempt, call.tool, call.status
+                            )
+                            .trim()
+                        )
+                    })
+                    .collect(),
+                "gate_reasons" => result.gates.iter().map(|gate| json!(gate.reason)).collect(),
+                // What the gate agent was asked about, in its turn.
+                "agent_saw" => played
+                    .commands
+                    .iter()
+                    .filter_map(|command| match command {
+                        Command::AskGate(question) => Some(question.input["input"].clone()),
                         _ => None,
                     })
                     .collect(),
