@@ -3,22 +3,29 @@
 //! Whoever asks for a change (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would
 //! be. No file has been touched; [`Prepared::write`] does it. In between, a running host tries the plan.
 
+mod grants;
 mod package;
 mod removal;
 mod switch;
+mod version;
 
 pub use package::{Approval, NewPackage, Placement};
-pub use removal::Removal;
-pub use switch::Switch;
+pub use removal::{GrantsFate, Removal};
+pub use switch::{Switch, Switching};
+pub use version::{Direction, OlderVersion};
 
 use crate::config::{ConfigError, EditError, MAX_CONFIG, PluginConfig};
-use crate::diff::PermissionDiff;
-use crate::error::{LoadCode, PluginLoadError};
+use crate::diff::UpgradeDiff;
+use crate::error::{LoadCode, PluginLoadError, Stage};
 use crate::files::{self, EditLock, FileError};
 use crate::key::KeyId;
 use crate::load::{Change, LoadFailure, LoadPlan, Terms, load_changed, load_set};
 use crate::trust::{Pins, TrustFileError, TrustMode, UnixTime};
+use mizzen_model::governance::PackMount;
+use mizzen_model::manifest::Provides;
+use mizzen_model::namespace::{Namespace, PluginName};
 use mizzen_model::permission::Permission;
+use semver::Version;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +64,9 @@ pub enum ChangeError {
     /// No plugin of this name, or no such version of it, is installed.
     #[error("{0}")]
     NotInstalled(String),
+    /// It would go back to an older version.
+    #[error(transparent)]
+    Older(#[from] Box<OlderVersion>),
     /// It asks for more than is granted.
     #[error(transparent)]
     Waiting(#[from] Box<WaitingForApproval>),
@@ -74,34 +84,39 @@ pub enum ChangeError {
     File(#[from] FileError),
 }
 
-/// A package that asks for more than is granted.
+/// A package that asks for more than is granted, or for more than the installed version may use up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{plugin} waits for approval of {}", list(waiting))]
+#[error("{plugin} waits for approval of {}", self.wants().join(", "))]
 pub struct WaitingForApproval {
     /// `name@version`.
     pub plugin: String,
-    /// What it asks for, compared to the installed version.
-    pub permissions: PermissionDiff,
+    /// What changes, compared to the installed version.
+    pub changes: UpgradeDiff,
     /// What would have to be granted.
     pub waiting: Vec<Permission>,
 }
 
-fn list(permissions: &[Permission]) -> String {
-    let texts: Vec<String> = permissions.iter().map(ToString::to_string).collect();
-    texts.join(", ")
+impl WaitingForApproval {
+    /// The permissions and the raised limits, each in words.
+    pub fn wants(&self) -> Vec<String> {
+        let permissions = self.waiting.iter().map(ToString::to_string);
+        let limits = self.changes.limits.raised.iter().map(ToString::to_string);
+        permissions.chain(limits).collect()
+    }
 }
 
 /// A change that passed every static stage. Nothing is written yet.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The whole set as it would be.
-    pub plan: LoadPlan,
+    /// The whole set as it would be. One that is still broken is accepted only where it was broken before, and the change takes
+    /// something away: otherwise two bad plugins would keep each other installed.
+    pub plan: Result<LoadPlan, LoadFailure>,
     /// The configuration as it would be.
     pub config: PluginConfig,
     /// The plugin: `name@version`, or its name.
     pub plugin: String,
-    /// What a new package asks for, compared to the installed version.
-    pub permissions: Option<PermissionDiff>,
+    /// What a new package changes, compared to the installed version.
+    pub changes: Option<UpgradeDiff>,
     /// What is granted by this change.
     pub granted_now: Vec<Permission>,
     /// The package's new file, with its bytes.
@@ -110,8 +125,14 @@ pub struct Prepared {
     pub remove: Vec<PathBuf>,
     /// Whether grants go with the plugin.
     pub grants_go: bool,
+    /// Grants by name that go because no installed version asks for them any more.
+    pub grants_dropped: Vec<Permission>,
+    /// What `tofu` should remember of namespaces that are described and not claimed; known to whoever has tried the plan.
+    pub described_pins: Vec<(Namespace, KeyId)>,
     text: Option<(String, String)>,
     file: PathBuf,
+    /// The highest version that the host has had of the plugin.
+    highest: Option<(PluginName, Version)>,
     /// Held from the first look at the files to the last write: what was checked is what is changed.
     _lock: EditLock,
 }
@@ -158,6 +179,36 @@ impl Installation {
         Ok(config.terms(dev_key, UnixTime::now())?)
     }
 
+    /// The set without something. Where it does not load, it did not before either, and has no problem that is new.
+    fn plan_without(
+        &self,
+        before: &PluginConfig,
+        after: &PluginConfig,
+        change: &Change,
+    ) -> Result<Result<LoadPlan, LoadFailure>, ChangeError> {
+        let old = load_set(&before.sources, &self.terms_of(before)?);
+        let failure = match load_changed(&after.sources, change, &self.terms_of(after)?) {
+            Ok(plan) => {
+                let errors = unmounted(&after.governance, old.as_ref().ok(), &plan);
+                return if errors.is_empty() {
+                    Ok(Ok(plan))
+                } else {
+                    Err(LoadFailure { errors }.into())
+                };
+            }
+            Err(failure) => failure,
+        };
+        let known = |error: &PluginLoadError| {
+            let old = old.as_ref().err();
+            old.is_some_and(|old| old.errors.contains(error))
+        };
+        if failure.errors.iter().all(known) {
+            Ok(Err(failure))
+        } else {
+            Err(failure.into())
+        }
+    }
+
     /// A file that `mizzen.toml` names is the operator's to remove: the line would stay.
     fn may_remove(config: &PluginConfig, files: &[PathBuf]) -> Result<(), ChangeError> {
         match files.iter().find(|file| config.sources.files.contains(file)) {
@@ -197,6 +248,8 @@ impl Prepared {
     /// # Errors
     /// When a file cannot be written; what was written is taken back.
     pub fn write(&self) -> Result<(), ChangeError> {
+        // Before any file goes: what has been here must be known when it is gone.
+        version::remember(&self.config, self.highest.clone())?;
         if let Some((_, after)) = &self.text {
             files::rewrite(&self.file, after.as_bytes(), 0o644)?;
         }
@@ -211,29 +264,85 @@ impl Prepared {
         for old in &self.remove {
             files::remove(old)?;
         }
-        Ok(save_pins(&self.config, &self.plan)?)
+        let Ok(plan) = &self.plan else { return Ok(()) };
+        version::remember(&self.config, version::versions_of(plan))?;
+        let pins = plan.new_pins().iter().chain(&self.described_pins);
+        Ok(save_pins(&self.config, pins)?)
+    }
+
+    /// The hash of the plan; none when the set does not load.
+    pub fn hash(&self) -> Option<&str> {
+        self.plan.as_ref().ok().map(LoadPlan::hash)
     }
 }
 
 impl Installation {
-    /// Keeps the keys that `tofu` saw for the first time. Call it when the whole set has passed.
+    /// Keeps the keys that `tofu` saw for the first time, of namespaces that were claimed and of those in which something was
+    /// described. Call it when the whole set has passed.
     ///
     /// # Errors
     /// When the pins cannot be read or written.
-    pub fn remember_pins(&self, config: &PluginConfig, plan: &LoadPlan) -> Result<(), ChangeError> {
-        if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
+    pub fn remember_pins(
+        &self,
+        config: &PluginConfig,
+        plan: &LoadPlan,
+        described: &[(Namespace, KeyId)],
+    ) -> Result<(), ChangeError> {
+        if config.mode == TrustMode::Tofu && !(plan.new_pins().is_empty() && described.is_empty()) {
             let _lock = self.lock()?;
-            save_pins(config, plan)?;
+            save_pins(config, plan.new_pins().iter().chain(described))?;
         }
         Ok(())
     }
 }
 
-/// Read again and added to: another process may have remembered keys since the plan was made.
-fn save_pins(config: &PluginConfig, plan: &LoadPlan) -> Result<(), TrustFileError> {
-    if config.mode == TrustMode::Tofu && !plan.new_pins().is_empty() {
-        plan.pins(Pins::load(&config.pins_file)?)
-            .save(&config.pins_file)?;
-    }
-    Ok(())
+/// Packs that `mizzen.toml` mounts, that a plugin of the old set could have provided, and none of the new one can. What a plugin
+/// describes is known to a running host alone, which is stricter; this keeps the command line from leaving a host that does not start.
+fn unmounted(mounts: &[PackMount], old: Option<&LoadPlan>, new: &LoadPlan) -> Vec<PluginLoadError> {
+    let provider = |plan: &LoadPlan, id: &str| {
+        let manifests = plan.plugins().iter().map(|planned| planned.plugin().manifest());
+        let mut packs = manifests.filter(|manifest| manifest.provides().contains(&Provides::Pack));
+        packs
+            .find(|manifest| {
+                manifest
+                    .namespaces()
+                    .iter()
+                    .any(|claimed| claimed.contains_id(id))
+            })
+            .map(|manifest| manifest.name().to_string())
+    };
+    let error = |mount: &PackMount| {
+        let plugin = provider(old?, &mount.id)?;
+        provider(new, &mount.id).is_none().then(|| PluginLoadError {
+            code: LoadCode::PackUnmountable,
+            stage: Stage::Register,
+            plugin: Some(plugin),
+            file: None,
+            message: format!(
+                "mizzen.toml mounts the pack {:?} for the whole host, and nothing else provides it",
+                mount.id
+            ),
+            help: "take its [[governance]] out of mizzen.toml first".to_owned(),
+        })
+    };
+    mounts.iter().filter_map(error).collect()
 }
+
+/// Read again and added to: another process may have remembered keys since the plan was made.
+fn save_pins<'a>(
+    config: &PluginConfig,
+    new: impl Iterator<Item = &'a (Namespace, KeyId)>,
+) -> Result<(), TrustFileError> {
+    let mut new = new.peekable();
+    if config.mode != TrustMode::Tofu || new.peek().is_none() {
+        return Ok(());
+    }
+    let mut pins = Pins::load(&config.pins_file)?;
+    for (namespace, key) in new {
+        pins.remember(namespace.clone(), key.clone());
+    }
+    pins.save(&config.pins_file)
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,10 +19,10 @@ use mizzen_model::json::Json;
 use mizzen_model::limits::{ByteSize, Limits};
 use mizzen_model::manifest::read_limits;
 use mizzen_model::namespace::{NamespacePattern, PluginName, shorten};
-use mizzen_model::permission::{Permission, PermissionSet};
+use mizzen_model::permission::{HostPort, Permission, PermissionSet};
 use mizzen_model::strict_toml::{Node, Problems, Reader, Section};
 use semver::Version;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The largest `mizzen.toml`, in bytes.
@@ -62,6 +62,8 @@ pub struct PluginConfig {
     pub settings: BTreeMap<PluginName, serde_json::Value>,
     /// Packs that govern every run of the host; nobody below can unmount them.
     pub governance: Vec<PackMount>,
+    /// Hosts, in lower case, that plugins may reach by name although their addresses are private, if that is granted too.
+    pub private_hosts: BTreeSet<String>,
 }
 
 /// Why `mizzen.toml` could not be used.
@@ -115,6 +117,7 @@ impl PluginConfig {
                     secrets: BTreeMap::new(),
                     settings: BTreeMap::new(),
                     governance: Vec::new(),
+                    private_hosts: BTreeSet::new(),
                 };
                 if let Some(table) = root.table("plugins") {
                     config.read_plugins(table, base);
@@ -182,6 +185,18 @@ impl PluginConfig {
             });
             self.sources.disabled.extend(read);
         }
+        for node in table
+            .take("private_hosts")
+            .and_then(|node| node.list())
+            .unwrap_or_default()
+        {
+            let read = node.parsed("write a host's name, without a port", |text| {
+                // Any port will do: it is only there to have the host read as a URL's is.
+                let host = HostPort::new(text, 80).map(|target| target.host().to_owned());
+                host.ok_or_else(|| format!("`{}` is not a host", shorten(text)))
+            });
+            self.private_hosts.extend(read);
+        }
         for (name, node) in table.table("default").map(Section::entries).unwrap_or_default() {
             let version = node.parsed("write a version such as \"1.2.0\"", Version::parse);
             if let (Some(name), Some(version)) = (plugin_key(name, &node), version) {
@@ -205,6 +220,11 @@ impl PluginConfig {
             self.pins_file = path;
         }
         table.finish();
+    }
+
+    /// Where the highest version of each plugin is remembered: beside the pins, which are remembered by the same hand.
+    pub fn versions_file(&self) -> PathBuf {
+        self.pins_file.with_file_name("versions.toml")
     }
 
     /// The terms on which plugins are accepted, with `trust.toml` and the pins read now.

@@ -1,10 +1,71 @@
-//! What an upgrade changes in the permissions that a plugin asks for.
+//! What an upgrade changes: the permissions that a plugin asks for, its limits, and the namespaces that it claims.
 
+mod limits;
+
+pub use limits::{LimitChange, LimitsDiff};
+
+use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Manifest;
-use mizzen_model::namespace::steers_a_terminal;
+use mizzen_model::namespace::{Namespace, steers_a_terminal};
 use mizzen_model::permission::{Permission, PermissionSet};
 use serde::Serialize;
 use std::fmt;
+
+/// Everything that an operator should look at before a version takes the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UpgradeDiff {
+    /// What it asks for.
+    pub permissions: PermissionDiff,
+    /// What it may use up.
+    pub limits: LimitsDiff,
+    /// What it claims.
+    pub namespaces: NamespaceDiff,
+}
+
+/// The namespaces that an upgrade claims, or gives up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct NamespaceDiff {
+    /// Claimed by the new version only.
+    pub added: Vec<Namespace>,
+    /// Claimed by the old version only.
+    pub removed: Vec<Namespace>,
+}
+
+impl UpgradeDiff {
+    /// From nothing, or from an installed version, to a new one.
+    pub fn between(old: Option<&Manifest>, new: &Manifest, ceiling: Limits) -> Self {
+        let claimed = old.map(Manifest::namespaces).unwrap_or_default();
+        let only = |of: &[Namespace], other: &[Namespace]| -> Vec<Namespace> {
+            of.iter().filter(|one| !other.contains(one)).cloned().collect()
+        };
+        Self {
+            permissions: PermissionDiff::between(old, new),
+            limits: LimitsDiff::between(old, new, ceiling),
+            namespaces: NamespaceDiff {
+                added: only(new.namespaces(), claimed),
+                removed: only(claimed, new.namespaces()),
+            },
+        }
+    }
+}
+
+/// The permissions, then whatever else changes, each on a line of its own.
+impl fmt::Display for UpgradeDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.permissions)?;
+        for (sign, limits) in [('+', &self.limits.raised), ('-', &self.limits.lowered)] {
+            limits
+                .iter()
+                .try_for_each(|limit| write!(f, "\n{sign} limit {limit}"))?;
+        }
+        for (sign, namespaces) in [('+', &self.namespaces.added), ('-', &self.namespaces.removed)] {
+            namespaces
+                .iter()
+                .try_for_each(|namespace| write!(f, "\n{sign} namespace {namespace}"))?;
+        }
+        Ok(())
+    }
+}
 
 /// A permission and the author's reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

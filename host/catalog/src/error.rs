@@ -125,6 +125,8 @@ kebab_codes! {
         DuplicateTool = "duplicate-tool",
         /// A tool asks for more than its plugin declares.
         ToolPermission = "tool-permission",
+        /// A tool claims weaker side effects than follow from its permissions.
+        SideEffectsUnderstated = "side-effects-understated",
         /// A tool's schema is refused.
         SchemaRefused = "schema-refused",
         /// `mizzen.toml` mounts a pack that the set does not have, or not one that fits.

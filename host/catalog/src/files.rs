@@ -207,6 +207,12 @@ pub fn private_folder(path: &Path) -> Result<(), FileError> {
         .map_err(FileError::io("create", path))
 }
 
+/// The mode of a file that others than its owner can write, if there is one: whoever can write `trust.toml` decides who is trusted.
+pub fn writable_by_others(path: &Path) -> Option<u32> {
+    let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o022 != 0).then_some(mode)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +228,23 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_is_found() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("trust.toml");
+        assert_eq!(writable_by_others(&file), None, "what is not there is nobody's");
+        fs::write(&file, "").unwrap();
+        for (mode, found) in [
+            (0o600, None),
+            (0o644, None),
+            (0o664, Some(0o664)),
+            (0o602, Some(0o602)),
+        ] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(writable_by_others(&file), found, "{mode:o}");
+        }
     }
 
     #[test]

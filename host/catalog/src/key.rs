@@ -5,6 +5,7 @@ mod store;
 pub use store::{DEV_KEY, KeyEntry, KeyName, KeyStore, KeyStoreError, read_public_file};
 
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+use mizzen_model::hex;
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -26,9 +27,8 @@ impl KeyId {
 
     /// Reads an id. Only what has the exact shape passes, so that an id can never lead out of a folder.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = text.strip_prefix("mzk_")?;
-        let fits = hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        fits.then(|| Self(text.into()))
+        let digits = text.strip_prefix("mzk_")?;
+        hex::is_digits(digits, 32).then(|| Self(text.into()))
     }
 
     /// The text.
@@ -64,7 +64,7 @@ impl PublicKey {
 
     /// Reads `ed25519:` and 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = decode_hex(text.strip_prefix(PREFIX)?)?;
+        let bytes = hex::decode(text.strip_prefix(PREFIX)?)?;
         Self::from_bytes(&bytes)
     }
 
@@ -92,9 +92,7 @@ impl PublicKey {
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
-        self.as_bytes()
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.as_bytes()))
     }
 }
 
@@ -124,7 +122,7 @@ impl SecretKey {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let bytes = Zeroizing::new(decode_hex(text.strip_prefix(PREFIX)?)?);
+        let bytes = Zeroizing::new(hex::decode(text.strip_prefix(PREFIX)?)?);
         Some(Self(SigningKey::from_bytes(&bytes)))
     }
 
@@ -172,23 +170,6 @@ fn separated(domain: &str, message: &[u8]) -> Vec<u8> {
     bytes.push(0);
     bytes.extend_from_slice(blake3::hash(message).as_bytes());
     bytes
-}
-
-fn decode_hex(text: &str) -> Option<[u8; 32]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    if text.len() != 64 {
-        return None;
-    }
-    let mut out = [0; 32];
-    for (slot, pair) in out.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let (&high, &low) = (pair.first()?, pair.last()?);
-        *slot = digit(high)? << 4 | digit(low)?;
-    }
-    Some(out)
 }
 
 #[cfg(test)]

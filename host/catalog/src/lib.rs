@@ -21,6 +21,7 @@ pub mod load;
 pub mod package;
 pub mod register;
 pub mod requirement;
+pub mod seen;
 pub mod signature;
 pub mod trust;
 mod verified;

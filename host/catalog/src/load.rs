@@ -25,6 +25,7 @@ use semver::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// More packages than one folder or one set is expected to hold.
 const MAX_PLUGINS: usize = 10_000;
@@ -70,6 +71,14 @@ pub struct Sources {
     pub defaults: BTreeMap<PluginName, Version>,
 }
 
+impl Sources {
+    /// Whether a version of a plugin is not loaded, by its name alone or by both.
+    pub fn is_disabled(&self, plugin: &PluginName, version: &Version) -> bool {
+        let named = |version: Option<Version>| self.disabled.contains(&(plugin.clone(), version));
+        named(None) || named(Some(version.clone()))
+    }
+}
+
 /// Everything that is wrong with a set. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LoadFailure {
@@ -96,9 +105,7 @@ impl std::error::Error for LoadFailure {}
 /// # Errors
 /// With all its problems.
 pub fn verify_file(file: &Path, terms: &Terms) -> Result<VerifiedPlugin, LoadFailure> {
-    let mut candidate = Candidate::read(file, terms);
-    candidate.decide(&terms.policy, terms);
-    candidate.finish().map_err(|errors| LoadFailure { errors })
+    verify(Candidate::read(file, terms), terms)
 }
 
 /// Takes the bytes of one file through every stage that does not need the others; `file` is for messages.
@@ -106,9 +113,17 @@ pub fn verify_file(file: &Path, terms: &Terms) -> Result<VerifiedPlugin, LoadFai
 /// # Errors
 /// With all its problems.
 pub fn verify_bytes(file: &Path, bytes: Vec<u8>, terms: &Terms) -> Result<VerifiedPlugin, LoadFailure> {
-    let mut candidate = Candidate::parse(file, bytes, terms);
-    candidate.decide(&terms.policy, terms);
-    candidate.finish().map_err(|errors| LoadFailure { errors })
+    verify(Candidate::parse(file, bytes, terms), terms)
+}
+
+fn verify(mut candidate: Candidate, terms: &Terms) -> Result<VerifiedPlugin, LoadFailure> {
+    let mut policy = terms.policy.clone();
+    for (namespace, key) in candidate.decide(&terms.policy, terms) {
+        policy.pins.remember(namespace, key);
+    }
+    candidate
+        .finish(&Arc::new(policy), terms.now)
+        .map_err(|errors| LoadFailure { errors })
 }
 
 /// Whether two manifests of one name are versions of one plugin: they share a namespace, for which both keys were
@@ -182,9 +197,10 @@ pub fn load_changed(sources: &Sources, change: &Change, terms: &Terms) -> Result
         }
     }
     errors.extend(set::check(&candidates, sources));
+    let policy = Arc::new(policy);
     let mut verified = Vec::new();
     for candidate in candidates {
-        match candidate.finish() {
+        match candidate.finish(&policy, terms.now) {
             Ok(plugin) => verified.push(plugin),
             Err(problems) => errors.extend(problems),
         }

@@ -120,12 +120,8 @@ pub struct Digest(blake3::Hash);
 impl Digest {
     /// Reads `blake3:` and 64 lowercase hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex = text.strip_prefix("blake3:")?;
-        let lowercase = hex.len() == 64 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        lowercase
-            .then(|| blake3::Hash::from_hex(hex).ok())
-            .flatten()
-            .map(Self)
+        let bytes = mizzen_model::hex::decode(text.strip_prefix("blake3:")?)?;
+        Some(Self(blake3::Hash::from_bytes(bytes)))
     }
 
     /// The 32 bytes.

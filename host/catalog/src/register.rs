@@ -4,21 +4,24 @@
 //! This is pure: the same descriptions give the same registry or the same problems. What the schemas of a tool mean is
 //! checked by the engine before it hands over its [`Description`]; here only their shape is.
 
+mod effects;
 mod resolve;
 
 pub use resolve::{Registry, ResolveError};
 
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
+use crate::key::KeyId;
 use crate::load::PlannedPlugin;
+use crate::package::Digest;
 use crate::verified::VerifiedPlugin;
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::{Namespace, ToolId, shorten};
 use mizzen_model::pack::{PackDescriptor, PackDraft};
-use mizzen_model::permission::Effective;
-use mizzen_model::tool_spec::{LegacySideEffects, ToolDraft, ToolSpec};
+use mizzen_model::permission::{Effective, Kind};
+use mizzen_model::tool_spec::{LegacySideEffects, SIDE_EFFECTS, SideEffects, ToolDraft, ToolSpec};
 use semver::Version;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// More things than one plugin may describe.
@@ -118,6 +121,9 @@ pub struct RegisteredItem {
     pub version: Version,
     /// Whether its plugin is the default version.
     pub is_default: bool,
+    /// The most that it can do to the world. Skills and stores claim nothing and ask for nothing narrower, so it follows from
+    /// what their plugin declares; where that lets it call tools, from nothing less than the strongest effect there is.
+    pub side_effects: SideEffects,
     /// A pack's description, checked.
     pub pack: Option<Arc<PackDescriptor>>,
 }
@@ -134,8 +140,14 @@ pub fn register(descriptions: Vec<Description>) -> Result<Registry, Vec<PluginLo
     for description in descriptions {
         entry.enter(description);
     }
+    entry.errors.extend(effects::understated(&entry.tools));
     if entry.errors.is_empty() {
-        Ok(Registry::new(entry.tools, entry.items, entry.warnings))
+        Ok(Registry {
+            tools: entry.tools,
+            items: entry.items,
+            new_pins: entry.new_pins,
+            warnings: entry.warnings,
+        })
     } else {
         Err(entry.errors)
     }
@@ -147,6 +159,9 @@ struct Entry {
     owners: BTreeMap<Namespace, String>,
     tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
     items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
+    /// The namespaces that were judged, each once for the package that describes something in it.
+    judged: BTreeSet<(Digest, Namespace)>,
+    new_pins: Vec<(Namespace, KeyId)>,
     warnings: Vec<String>,
     errors: Vec<PluginLoadError>,
 }
@@ -234,27 +249,23 @@ impl Entry {
             Err(problems) => {
                 for problem in problems {
                     let message = format!("tool {shown}: {problem}");
-                    self.errors.push(subject.error(
-                        Stage::Register,
-                        LoadCode::DescriptorInvalid,
-                        message,
-                        "correct the tool's descriptor",
-                    ));
+                    let (code, help) = if problem.field == SIDE_EFFECTS {
+                        (
+                            LoadCode::SideEffectsUnderstated,
+                            "correct `side_effects` of its #[tool], leave it out (it follows from `permissions` then), or ask for less",
+                        )
+                    } else {
+                        (LoadCode::DescriptorInvalid, "correct the tool's descriptor")
+                    };
+                    self.errors
+                        .push(subject.error(Stage::Register, code, message, help));
                 }
                 return;
             }
         };
         names.push(spec.name().as_str().to_owned());
         let plugin = planned.plugin();
-        if let Some(error) = self.outside(
-            planned,
-            subject,
-            "tool",
-            spec.id().as_str(),
-            Some(spec.namespace()),
-        ) {
-            self.errors.push(error);
-        }
+        self.check_namespace(planned, subject, &format!("tool {shown}"), spec.namespace());
         for permission in plugin.declared().missing(spec.permissions()) {
             let message = format!("tool {shown} asks for `{permission}`, which plugin.toml does not declare");
             let help = format!(
@@ -316,15 +327,16 @@ impl Entry {
             )
         };
         let namespace = match kind {
-            // A pack's id is a slug of its own; the others are `namespace.name`.
-            Provides::Pack => is_slug(&draft.id).then_some(None),
+            // A pack's id stands for itself and is claimed like a namespace; the others are `namespace.name`.
+            Provides::Pack => Namespace::parse(&draft.id).ok(),
             _ => ToolId::parse(&draft.id)
                 .ok()
-                .map(|id| Namespace::parse(id.namespace()).ok()),
+                .and_then(|id| Namespace::parse(id.namespace()).ok()),
         };
         let Some(namespace) = namespace else {
             self.errors.push(invalid(format!(
-                "{kind} `{shown}` does not have the shape of an id"
+                "{kind} `{shown}` does not have the shape of an id: segments of lowercase letters, digits, `_` and `-`, each \
+                 beginning with a letter"
             )));
             return;
         };
@@ -338,9 +350,7 @@ impl Entry {
                 return;
             }
         };
-        if let Some(error) = self.outside(planned, subject, kind.as_str(), &draft.id, namespace.as_ref()) {
-            self.errors.push(error);
-        }
+        self.check_namespace(planned, subject, &format!("{kind} {shown}"), &namespace);
         let pack = match draft.pack.map(PackDescriptor::check) {
             None => None,
             Some(Ok(pack)) => Some(Arc::new(pack)),
@@ -372,68 +382,77 @@ impl Entry {
             id: draft.id,
             version,
             is_default,
+            side_effects: item_effects(kind, plugin),
             pack,
         });
     }
 
-    /// An id must be inside of a namespace that the plugin claims, and no other plugin may claim it more closely.
-    fn outside(
-        &self,
+    /// What is described must be inside of a namespace that the plugin claims, no other plugin may claim it more closely, and the
+    /// keys that signed must be good for it.
+    fn check_namespace(
+        &mut self,
         planned: &PlannedPlugin,
         subject: &Subject,
-        kind: &str,
-        id: &str,
-        namespace: Option<&Namespace>,
-    ) -> Option<PluginLoadError> {
+        what: &str,
+        namespace: &Namespace,
+    ) {
         let plugin = planned.plugin();
-        let inside = |claimed: &Namespace| match namespace {
-            Some(namespace) => claimed.covers(namespace),
-            None => claimed.contains_id(id),
-        };
-        let claimed: Vec<&str> = plugin
-            .manifest()
-            .namespaces()
-            .iter()
-            .map(Namespace::as_str)
-            .collect();
-        if !plugin.manifest().namespaces().iter().any(inside) {
+        let claimed = plugin.manifest().namespaces();
+        if !claimed.iter().any(|claimed| claimed.covers(namespace)) {
+            let claimed: Vec<&str> = claimed.iter().map(Namespace::as_str).collect();
             let message = format!(
-                "{kind} {} is outside of the claimed namespaces ({})",
-                shorten(id),
+                "{what} is outside of the claimed namespaces ({})",
                 claimed.join(", ")
             );
             let help = "move it into a claimed namespace, or claim its namespace in plugin.toml";
-            return Some(subject.error(Stage::Register, LoadCode::OutsideNamespace, message, help));
+            return self.errors.push(subject.error(
+                Stage::Register,
+                LoadCode::OutsideNamespace,
+                message,
+                help,
+            ));
         }
         // From the longest prefix to the shortest: the first claim that is met is the closest one.
-        let text = namespace.map_or(id, Namespace::as_str);
-        let mut prefixes =
-            std::iter::successors(Some(text), |text| text.rsplit_once('.').map(|(above, _)| above));
+        let mut prefixes = std::iter::successors(Some(namespace.as_str()), |text| {
+            text.rsplit_once('.').map(|(above, _)| above)
+        });
         let closest = prefixes.find_map(|prefix| self.owners.get_key_value(prefix));
-        match closest {
-            Some((closer, owner)) if owner != plugin.name().as_str() => {
-                let message = format!(
-                    "{kind} {} is inside of namespace {closer}, which {owner} claims",
-                    shorten(id)
-                );
-                Some(subject.error(
-                    Stage::Register,
-                    LoadCode::NamespaceConflict,
-                    message,
-                    "move it out of that namespace",
-                ))
+        if let Some((closer, owner)) = closest.filter(|(_, owner)| owner.as_str() != plugin.name().as_str()) {
+            let message = format!("{what} is inside of namespace {closer}, which {owner} claims");
+            let help = "move it out of that namespace";
+            return self.errors.push(subject.error(
+                Stage::Register,
+                LoadCode::NamespaceConflict,
+                message,
+                help,
+            ));
+        }
+        // Once for a plugin and a namespace, however much is described there.
+        if !self.judged.insert((plugin.digest(), namespace.clone())) {
+            return;
+        }
+        match plugin.judge(namespace) {
+            Ok(decision) => self.new_pins.extend(decision.new_pins),
+            Err(refusal) => {
+                let message = format!("{what} is in namespace {namespace}: {}", refusal.message);
+                self.errors
+                    .push(subject.error(Stage::Register, refusal.kind.code(), message, refusal.help));
             }
-            _ => None,
         }
     }
 }
 
-/// `^[a-z0-9][a-z0-9_\-.]{0,127}$`, the shape of a pack's id.
-fn is_slug(text: &str) -> bool {
-    let low = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    text.len() <= 128
-        && text.bytes().next().is_some_and(low)
-        && text.bytes().all(|b| low(b) || matches!(b, b'_' | b'-' | b'.'))
+/// A pack is evaluated without any authority; the others have all of their plugin's.
+fn item_effects(kind: Provides, plugin: &VerifiedPlugin) -> SideEffects {
+    let declared = plugin.declared();
+    if kind == Provides::Pack {
+        return SideEffects::None;
+    }
+    if !declared.of_kind(Kind::Tools).is_empty() {
+        return SideEffects::External;
+    }
+    let effects = declared.iter().map(SideEffects::of_permission);
+    effects.max().unwrap_or(SideEffects::None)
 }
 
 #[cfg(test)]

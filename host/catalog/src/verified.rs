@@ -1,11 +1,11 @@
 //! A plugin that has passed every static stage. Only this crate can make one, and the sandbox takes nothing else.
 
-use crate::key::KeyId;
+use crate::key::{KeyId, PublicKey};
 use crate::package::Digest;
-use crate::trust::Decision;
+use crate::trust::{Decision, Policy, Refusal, UnixTime};
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Manifest;
-use mizzen_model::namespace::PluginName;
+use mizzen_model::namespace::{Namespace, PluginName};
 use mizzen_model::permission::{Effective, PermissionSet};
 use semver::Version;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ pub struct VerifiedPlugin {
     pub(crate) digest: Digest,
     pub(crate) signers: Vec<KeyId>,
     pub(crate) decision: Decision,
+    pub(crate) judge: Judge,
     pub(crate) declared: Arc<PermissionSet>,
     pub(crate) granted: Arc<PermissionSet>,
     pub(crate) ceiling: Limits,
@@ -27,7 +28,26 @@ pub struct VerifiedPlugin {
     pub(crate) warnings: Vec<String>,
 }
 
+/// The terms on which a plugin was trusted, kept for what it describes: a namespace below a claimed one may need more signatures
+/// or another key, and nothing that has not been judged is registered.
+#[derive(Debug, Clone)]
+pub(crate) struct Judge {
+    /// With what the set itself pins.
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) signers: Vec<PublicKey>,
+    pub(crate) now: UnixTime,
+}
+
 impl VerifiedPlugin {
+    /// Decides about a namespace that the plugin describes something in, as about one that it claims.
+    pub(crate) fn judge(&self, namespace: &Namespace) -> Result<Decision, Refusal> {
+        if self.manifest.namespaces().contains(namespace) {
+            return Ok(Decision::default());
+        }
+        let Judge { policy, signers, now } = &self.judge;
+        policy.decide_described(namespace, signers, *now)
+    }
+
     /// `name@version`, unique in a set.
     pub fn id(&self) -> String {
         format!("{}@{}", self.name(), self.version())

@@ -1,8 +1,10 @@
 //! A new package: an install, or an upgrade.
 
-use super::{ChangeError, Installation, Prepared, WaitingForApproval};
-use crate::config::add_grants;
-use crate::diff::PermissionDiff;
+use super::grants::{Orphans, orphans, without_orphans};
+use super::version::Before;
+use super::{ChangeError, Direction, Installation, Prepared, WaitingForApproval};
+use crate::config::{PluginConfig, add_grants};
+use crate::diff::UpgradeDiff;
 use crate::files;
 use crate::grants::GrantPolicy;
 use crate::load::{Change, Found, Terms, is_same_plugin, load_changed, scan, verify_bytes};
@@ -24,9 +26,9 @@ pub enum Approval {
 pub enum Placement {
     /// They stay; there need not be any.
     Beside,
-    /// They go; there must be an older one.
+    /// They go; there must be one.
     Instead,
-    /// They stay; there must be an older one.
+    /// They stay; there must be one.
     Above,
     /// They go, if there are any.
     Anyhow,
@@ -43,6 +45,8 @@ pub struct NewPackage<'a> {
     pub placement: Placement,
     /// Whether what it asks for is granted.
     pub approval: Approval,
+    /// Whether it may be older than what the host has had.
+    pub direction: Direction,
 }
 
 struct Replaced {
@@ -70,6 +74,7 @@ impl Installation {
         };
         let plugin = verify_bytes(new.source, new.bytes.clone(), &everything)?;
         let mut installed = scan(&config.sources, config.max_package);
+        let before = Before::of(plugin.name(), &config, &installed)?;
         installed.retain(|found| {
             found
                 .manifest
@@ -78,17 +83,20 @@ impl Installation {
         });
         let replaced = replaced(new.placement, &plugin, &installed)?;
         Self::may_remove(&config, &replaced.remove)?;
-        let permissions = PermissionDiff::between(replaced.old.as_ref(), plugin.manifest());
+        before.check_new(plugin.version(), new.direction)?;
+        let changes = UpgradeDiff::between(replaced.old.as_ref(), plugin.manifest(), config.ceiling);
         let granted = config.grants.to_plugin(plugin.manifest());
-        let waiting: Vec<_> = permissions
+        let waiting: Vec<_> = changes
+            .permissions
             .needs_approval(&granted)
             .into_iter()
             .map(|asked| asked.permission.clone())
             .collect();
-        if !waiting.is_empty() && new.approval == Approval::Waiting {
+        let asks_for_more = !waiting.is_empty() || !changes.limits.raised.is_empty();
+        if asks_for_more && new.approval == Approval::Waiting {
             return Err(Box::new(WaitingForApproval {
                 plugin: plugin.id(),
-                permissions,
+                changes,
                 waiting,
             })
             .into());
@@ -101,11 +109,17 @@ impl Installation {
                 target.display()
             )));
         }
-        let (config, terms, text) = if waiting.is_empty() {
+        let orphans = orphans_of(&config, &plugin, &installed, &replaced);
+        let (config, terms, text) = if waiting.is_empty() && orphans.dropped.is_empty() {
             (config, terms, None)
         } else {
             let before = self.text()?;
-            let after = add_grants(&before, plugin.name(), &waiting)?;
+            let after = without_orphans(&before, plugin.name(), &orphans)?;
+            let after = if waiting.is_empty() {
+                after
+            } else {
+                add_grants(&after, plugin.name(), &waiting)?
+            };
             let config = self.parsed(&after)?;
             let terms = self.terms_of(&config)?;
             (config, terms, Some((before, after)))
@@ -117,19 +131,41 @@ impl Installation {
         };
         let plan = load_changed(&config.sources, &change, &terms)?;
         Ok(Prepared {
-            plan,
+            plan: Ok(plan),
             config,
             plugin: plugin.id(),
-            permissions: Some(permissions),
+            changes: Some(changes),
             granted_now: waiting,
             add: change.add,
             remove: change.remove,
             grants_go: false,
+            grants_dropped: orphans.dropped,
+            described_pins: Vec::new(),
             text,
             file: self.config.clone(),
+            highest: before.highest(),
             _lock: lock,
         })
     }
+}
+
+/// What is granted by name and asked for by a version that goes, and by none that stays or comes.
+fn orphans_of(
+    config: &PluginConfig,
+    new: &VerifiedPlugin,
+    installed: &[Found],
+    replaced: &Replaced,
+) -> Orphans {
+    let (mut going, mut staying) = (Vec::new(), vec![new.manifest().as_ref()]);
+    for found in installed {
+        let list = if replaced.remove.contains(&found.file) {
+            &mut going
+        } else {
+            &mut staying
+        };
+        list.extend(found.manifest.as_ref());
+    }
+    orphans(config.grants.plugin.get(new.name()), &going, &staying)
 }
 
 fn replaced(
@@ -176,12 +212,11 @@ fn replaced(
             newest.name()
         )));
     }
-    if new.version() <= newest.version() {
+    if new.version() == newest.version() {
         return Err(ChangeError::Conflict(format!(
-            "{}@{} is installed, and {} is not newer; remove it first if you want to go back",
+            "{}@{} is installed already",
             newest.name(),
             newest.version(),
-            new.version()
         )));
     }
     let remove = match placement {

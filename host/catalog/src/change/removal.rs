@@ -1,8 +1,11 @@
 //! A plugin, or one version of it, goes.
 
-use super::{ChangeError, Installation, Prepared};
+use super::grants::{Orphans, orphans, without_orphans};
+use super::version::Before;
+use super::{ChangeError, Direction, Installation, Prepared};
 use crate::config::remove_grants;
-use crate::load::{Change, load_changed, scan};
+use crate::load::{Change, Found, scan};
+use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::path::PathBuf;
@@ -14,72 +17,129 @@ pub struct Removal {
     pub plugin: PluginName,
     /// Which version, when several are installed.
     pub version: Option<Version>,
+    /// What becomes of its grants by name.
+    pub grants: GrantsFate,
+    /// Whether an older version may be what is left.
+    pub direction: Direction,
+}
+
+/// What becomes of grants by name when nothing of the plugin is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrantsFate {
+    /// They go, so that nobody else inherits them.
+    Go,
+    /// They wait for a plugin of the same name.
+    Stay,
 }
 
 impl Installation {
-    /// Checks the set without a plugin. With its last version its grants go, so that nobody else inherits them.
+    /// Checks the set without a plugin. With its last version its grants go, unless they are to stay.
     ///
     /// # Errors
-    /// When it is not installed, several versions are and none was chosen, or the rest would not load.
+    /// When it is not installed, several versions are and none was chosen, an older one would be left, or the rest would not load
+    /// although it did before.
     pub fn prepare_removal(&self, removal: &Removal) -> Result<Prepared, ChangeError> {
         let lock = self.lock()?;
         let (config, _) = self.terms()?;
         let name = &removal.plugin;
-        let mut installed: Vec<(Version, PathBuf)> = Vec::new();
-        for found in scan(&config.sources, config.max_package) {
-            if let Some(manifest) = found.manifest.filter(|manifest| manifest.name() == name) {
-                installed.push((manifest.version().clone(), found.file));
-            }
-        }
-        let versions: Vec<String> = installed.iter().map(|(version, _)| version.to_string()).collect();
-        let remove: Vec<PathBuf> = installed
-            .iter()
-            .filter(|(own, _)| removal.version.as_ref().is_none_or(|wanted| wanted == own))
-            .map(|(_, file)| file.clone())
-            .collect();
-        if remove.is_empty() && installed.is_empty() {
-            return Err(ChangeError::NotInstalled(format!("{name} is not installed")));
-        }
-        if remove.is_empty() {
-            return Err(ChangeError::NotInstalled(format!(
-                "that version of {name} is not installed; installed: {}",
-                versions.join(", ")
-            )));
-        }
-        if remove.len() > 1 && removal.version.is_none() {
-            return Err(ChangeError::Conflict(format!(
-                "several versions of {name} are installed ({}); say which one goes",
-                versions.join(", ")
-            )));
-        }
+        let installed = scan(&config.sources, config.max_package);
+        let before = Before::of(name, &config, &installed)?;
+        let (going, staying) = chosen(removal, installed)?;
+        let remove: Vec<PathBuf> = going.iter().map(|(_, file)| file.clone()).collect();
         Self::may_remove(&config, &remove)?;
-        let last = remove.len() == installed.len();
-        let grants_go = last && config.grants.plugin.contains_key(name);
-        let text = if grants_go {
+        let after: Vec<Version> = staying
+            .iter()
+            .map(|(manifest, _)| manifest.version().clone())
+            .filter(|version| !config.sources.is_disabled(name, version))
+            .collect();
+        before.check_left(&after, removal.direction)?;
+        let grants_go =
+            staying.is_empty() && removal.grants == GrantsFate::Go && config.grants.plugin.contains_key(name);
+        let orphans = match staying.is_empty() {
+            // All of them go, or all of them stay.
+            true => Orphans::default(),
+            false => orphans(
+                config.grants.plugin.get(name),
+                &manifests(&going),
+                &manifests(&staying),
+            ),
+        };
+        let text = if grants_go || !orphans.dropped.is_empty() {
             let before = self.text()?;
-            let after = remove_grants(&before, name, &[])?;
+            let after = match grants_go {
+                true => remove_grants(&before, name, &[])?,
+                false => without_orphans(&before, name, &orphans)?,
+            };
             Some((before, after))
         } else {
             None
         };
+        let old = config;
         let config = match &text {
             Some((_, after)) => self.parsed(after)?,
-            None => config,
+            None => old.clone(),
         };
         let change = Change { add: None, remove };
-        let plan = load_changed(&config.sources, &change, &self.terms_of(&config)?)?;
         Ok(Prepared {
-            plan,
+            plan: self.plan_without(&old, &config, &change)?,
             config,
             plugin: name.to_string(),
-            permissions: None,
+            changes: None,
             granted_now: Vec::new(),
             add: None,
             remove: change.remove,
             grants_go,
+            grants_dropped: orphans.dropped,
+            described_pins: Vec::new(),
             text,
             file: self.config.clone(),
+            highest: before.highest(),
             _lock: lock,
         })
     }
+}
+
+type Versions = Vec<(Manifest, PathBuf)>;
+
+fn manifests(versions: &Versions) -> Vec<&Manifest> {
+    versions.iter().map(|(manifest, _)| manifest).collect()
+}
+
+/// The installed versions of the plugin: those that go, and those that stay.
+fn chosen(removal: &Removal, installed: Vec<Found>) -> Result<(Versions, Versions), ChangeError> {
+    let name = &removal.plugin;
+    let own: Versions = installed
+        .into_iter()
+        .filter_map(|found| {
+            Some((
+                found.manifest.filter(|manifest| manifest.name() == name)?,
+                found.file,
+            ))
+        })
+        .collect();
+    let versions: Vec<String> = own
+        .iter()
+        .map(|(manifest, _)| manifest.version().to_string())
+        .collect();
+    if own.is_empty() {
+        return Err(ChangeError::NotInstalled(format!("{name} is not installed")));
+    }
+    let goes = |manifest: &Manifest| {
+        let wanted = removal.version.as_ref();
+        wanted.is_none_or(|wanted| wanted == manifest.version())
+    };
+    let (going, staying): (Versions, Versions) = own.into_iter().partition(|(manifest, _)| goes(manifest));
+    if going.is_empty() {
+        return Err(ChangeError::NotInstalled(format!(
+            "that version of {name} is not installed; installed: {}",
+            versions.join(", ")
+        )));
+    }
+    if going.len() > 1 && removal.version.is_none() {
+        return Err(ChangeError::Conflict(format!(
+            "several versions of {name} are installed ({}); say which one goes: {name}@VERSION",
+            versions.join(", ")
+        )));
+    }
+    Ok((going, staying))
 }

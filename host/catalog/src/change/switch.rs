@@ -1,9 +1,12 @@
-//! A plugin stays installed and is not loaded, or is loaded again.
+//! A plugin is not loaded any more, or loaded again.
 
-use super::{ChangeError, Installation, Prepared};
-use crate::config::{disable, enable};
-use crate::load::{load_set, scan};
+use super::version::Before;
+use super::{ChangeError, Direction, Installation, Prepared};
+use crate::config::{PluginConfig, disable, enable};
+use crate::load::{Change, Found, load_set, scan};
+use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
+use semver::Version;
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,50 +17,106 @@ pub enum Switch {
     Disable,
 }
 
+/// What is switched.
+#[derive(Debug, Clone)]
+pub struct Switching {
+    /// The plugin.
+    pub plugin: PluginName,
+    /// One version of it; none for all of them.
+    pub version: Option<Version>,
+    /// Which way.
+    pub switch: Switch,
+    /// Whether an older version may be what is loaded afterwards.
+    pub direction: Direction,
+}
+
+impl Switching {
+    /// As it is written in the list of disabled plugins.
+    fn listed(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{}@{version}", self.plugin),
+            None => self.plugin.to_string(),
+        }
+    }
+}
+
 impl Installation {
-    /// Checks the set with a plugin switched on or off, all its versions.
+    /// Checks the set with a plugin, or one version of it, switched on or off.
     ///
     /// # Errors
-    /// When it is not installed, or the set would not load.
-    pub fn prepare_switch(&self, plugin: &PluginName, switch: Switch) -> Result<Prepared, ChangeError> {
+    /// When it is not installed, an older version would be loaded, or the set would not load.
+    pub fn prepare_switch(&self, switching: &Switching) -> Result<Prepared, ChangeError> {
         let lock = self.lock()?;
-        let (config, _) = self.terms()?;
-        let installed = scan(&config.sources, config.max_package);
-        let there = installed
-            .iter()
-            .filter_map(|found| found.manifest.as_ref())
-            .any(|manifest| manifest.name() == plugin);
+        let (old, _) = self.terms()?;
+        let name = &switching.plugin;
+        let installed = scan(&old.sources, old.max_package);
+        let versions = versions(name, &installed);
+        let there = match &switching.version {
+            Some(version) => versions.contains(&version),
+            None => !versions.is_empty(),
+        };
         if !there {
-            return Err(ChangeError::NotInstalled(format!("{plugin} is not installed")));
+            return Err(ChangeError::NotInstalled(format!(
+                "{} is not installed",
+                switching.listed()
+            )));
         }
-        let before = self.text()?;
-        let mut after = before.clone();
-        match switch {
-            Switch::Disable => after = disable(&after, plugin.as_str())?,
-            Switch::Enable => {
-                after = enable(&after, plugin.as_str())?;
-                // Versions that were disabled one by one come back with it.
-                for (name, version) in &config.sources.disabled {
-                    if let (true, Some(version)) = (name == plugin, version) {
-                        after = enable(&after, &format!("{name}@{version}"))?;
-                    }
-                }
-            }
-        }
-        let config = self.parsed(&after)?;
-        let plan = load_set(&config.sources, &self.terms_of(&config)?)?;
+        let before = Before::of(name, &old, &installed)?;
+        let text = self.text()?;
+        let changed = switched(switching, &old, &text)?;
+        let config = self.parsed(&changed)?;
+        let after: Vec<Version> = versions
+            .into_iter()
+            .filter(|version| !config.sources.is_disabled(name, version))
+            .cloned()
+            .collect();
+        before.check_left(&after, switching.direction)?;
+        let plan = match switching.switch {
+            Switch::Enable => Ok(load_set(&config.sources, &self.terms_of(&config)?)?),
+            Switch::Disable => self.plan_without(&old, &config, &Change::default())?,
+        };
         Ok(Prepared {
             plan,
             config,
-            plugin: plugin.to_string(),
-            permissions: None,
+            plugin: switching.listed(),
+            changes: None,
             granted_now: Vec::new(),
             add: None,
             remove: Vec::new(),
             grants_go: false,
-            text: (before != after).then_some((before, after)),
+            grants_dropped: Vec::new(),
+            described_pins: Vec::new(),
+            text: (text != changed).then_some((text, changed)),
             file: self.config.clone(),
+            highest: before.highest(),
             _lock: lock,
         })
+    }
+}
+
+fn versions<'a>(plugin: &PluginName, installed: &'a [Found]) -> Vec<&'a Version> {
+    let manifests = installed.iter().filter_map(|found| found.manifest.as_ref());
+    manifests
+        .filter(|manifest| manifest.name() == plugin)
+        .map(Manifest::version)
+        .collect()
+}
+
+/// The text of `mizzen.toml` with the switch thrown.
+fn switched(switching: &Switching, config: &PluginConfig, text: &str) -> Result<String, ChangeError> {
+    let listed = switching.listed();
+    let name = &switching.plugin;
+    match switching.switch {
+        Switch::Disable => Ok(disable(text, &listed)?),
+        Switch::Enable => {
+            let mut changed = enable(text, &listed)?;
+            // Versions that were disabled one by one come back with the whole.
+            for (disabled, version) in &config.sources.disabled {
+                if let (true, None, Some(version)) = (disabled == name, &switching.version, version) {
+                    changed = enable(&changed, &format!("{name}@{version}"))?;
+                }
+            }
+            Ok(changed)
+        }
     }
 }

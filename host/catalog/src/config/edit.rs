@@ -79,6 +79,12 @@ pub fn remove_grants(
                 .as_array_mut()
                 .ok_or_else(|| EditError::NotAList(plugin.clone()))?;
             list.retain(|item| !permissions.iter().any(|permission| is(item, permission)));
+            // What comes first now had a space after the comma before it.
+            if let Some(first) = list.get_mut(0)
+                && first.decor().prefix().and_then(|prefix| prefix.as_str()) == Some(" ")
+            {
+                first.decor_mut().set_prefix("");
+            }
         }
     }
     Ok(document.to_string())

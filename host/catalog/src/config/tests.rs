@@ -170,3 +170,25 @@ fn grants_are_added_and_removed_without_touching_the_rest() {
         Err(EditError::NotAList(_))
     ));
 }
+
+#[test]
+fn private_hosts_are_names_without_a_port_in_one_spelling() {
+    let parsed = |hosts: &str| {
+        let text = format!("[plugins]\nprivate_hosts = [{hosts}]\n");
+        PluginConfig::parse(&text, Path::new(""), &[]).map(|config| config.private_hosts)
+    };
+    let read: Vec<String> = parsed("\"Intranet.Example.\", \"localhost\"")
+        .unwrap()
+        .into_iter()
+        .collect();
+    assert_eq!(read, ["intranet.example", "localhost"]);
+    for bad in ["\"*.example\"", "\"a:80\"", "\"http://a/\"", "\"\"", "7"] {
+        assert!(parsed(bad).is_err(), "{bad}");
+    }
+    assert!(
+        PluginConfig::parse("", Path::new(""), &[])
+            .unwrap()
+            .private_hosts
+            .is_empty()
+    );
+}

@@ -6,8 +6,8 @@ use crate::component::{Need, Shape};
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
 use crate::key::{KeyId, PublicKey};
 use crate::package::{Package, PackageError};
-use crate::trust::{Decision, Policy};
-use crate::verified::VerifiedPlugin;
+use crate::trust::{Decision, Policy, UnixTime};
+use crate::verified::{Judge, VerifiedPlugin};
 use mizzen_model::manifest::{API_VERSION_PATH, Manifest, Provides};
 use mizzen_model::namespace::Namespace;
 use mizzen_model::permission::PermissionSet;
@@ -249,11 +249,9 @@ impl Candidate {
     }
 
     pub(super) fn is_disabled(&self, sources: &Sources) -> bool {
-        self.manifest.as_ref().is_some_and(|manifest| {
-            let named =
-                |version: Option<Version>| sources.disabled.contains(&(manifest.name().clone(), version));
-            named(None) || named(Some(manifest.version().clone()))
-        })
+        self.manifest
+            .as_ref()
+            .is_some_and(|manifest| sources.is_disabled(manifest.name(), manifest.version()))
     }
 
     pub(super) fn sort_key(&self) -> (Option<(&str, &Version)>, &Path) {
@@ -265,7 +263,12 @@ impl Candidate {
         )
     }
 
-    pub(super) fn finish(self) -> Result<VerifiedPlugin, Vec<PluginLoadError>> {
+    /// `policy` is the one that the whole set was decided by: with what the set itself pins.
+    pub(super) fn finish(
+        self,
+        policy: &Arc<Policy>,
+        now: UnixTime,
+    ) -> Result<VerifiedPlugin, Vec<PluginLoadError>> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
@@ -285,6 +288,11 @@ impl Candidate {
             digest: package.digest(),
             signers: signers.iter().map(PublicKey::id).collect(),
             decision,
+            judge: Judge {
+                policy: Arc::clone(policy),
+                signers,
+                now,
+            },
             declared: Arc::new(manifest.permission_set()),
             granted: Arc::new(self.granted),
             manifest,

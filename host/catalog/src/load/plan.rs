@@ -3,7 +3,7 @@
 use super::{Sources, Terms};
 use crate::key::KeyId;
 use crate::package::Digest;
-use crate::trust::{Pins, TrustMode, TrustStore};
+use crate::trust::{TrustMode, TrustStore};
 use crate::verified::VerifiedPlugin;
 use mizzen_model::limits::Limits;
 use mizzen_model::namespace::{Namespace, PluginName};
@@ -117,14 +117,6 @@ impl LoadPlan {
     /// What `tofu` should remember now that the whole set has passed.
     pub fn new_pins(&self) -> &[(Namespace, KeyId)] {
         &self.new_pins
-    }
-
-    /// The pins with the new ones added, to be saved once the set is in use.
-    pub fn pins(&self, mut pins: Pins) -> Pins {
-        for (namespace, key) in &self.new_pins {
-            pins.remember(namespace.clone(), key.clone());
-        }
-        pins
     }
 
     /// The plugin with this name and version, or with this name and the default version.

@@ -1,17 +1,19 @@
 //! Finding what was entered: by id, with or without a version requirement.
 
 use super::{RegisteredItem, RegisteredTool};
+use crate::key::KeyId;
 use crate::requirement::ToolRequirement;
 use mizzen_model::manifest::Provides;
-use mizzen_model::namespace::ToolId;
+use mizzen_model::namespace::{Namespace, ToolId};
 use std::collections::BTreeMap;
 
 /// Everything that can be called.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
-    items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
-    warnings: Vec<String>,
+    pub(super) tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
+    pub(super) items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
+    pub(super) new_pins: Vec<(Namespace, KeyId)>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Nothing fits.
@@ -31,18 +33,6 @@ pub enum ResolveError {
 }
 
 impl Registry {
-    pub(super) fn new(
-        tools: BTreeMap<ToolId, Vec<RegisteredTool>>,
-        items: BTreeMap<(Provides, String), Vec<RegisteredItem>>,
-        warnings: Vec<String>,
-    ) -> Self {
-        Self {
-            tools,
-            items,
-            warnings,
-        }
-    }
-
     /// The tool that a requirement means. Without a version: the one of the default plugin version, else the newest.
     /// With one: the highest version of the tool that will do; among equals, the default plugin version, then the newest.
     ///
@@ -101,6 +91,11 @@ impl Registry {
             .iter()
             .filter(|item| versions.matches(&item.version))
             .max_by_key(|item| (item.is_default, item.version.clone()))
+    }
+
+    /// What `tofu` should remember of the namespaces that were described and not claimed.
+    pub fn new_pins(&self) -> &[(Namespace, KeyId)] {
+        &self.new_pins
     }
 
     /// What is odd, but no reason to refuse: deprecated tools, the legacy form of side effects.

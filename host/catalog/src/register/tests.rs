@@ -1,7 +1,9 @@
 use super::*;
-use crate::fixture::{Plugin, dev_terms};
-use crate::load::{LoadPlan, Sources, load_set};
+use crate::fixture::{NOW, Plugin, dev_terms, key};
+use crate::grants::GrantPolicy;
+use crate::load::{LoadPlan, Sources, Terms, load_set};
 use crate::requirement::ToolRequirement;
+use crate::trust::{Policy, TrustMode, TrustStore};
 use mizzen_model::tool_spec::{ReplayPolicy, SideEffects};
 
 fn plan_of(plugins: &[Plugin]) -> LoadPlan {
@@ -129,6 +131,7 @@ fn a_tool_that_asks_for_more_than_its_plugin_declares_is_refused() {
             &plan,
             vec![vec![ToolDraft {
                 permissions,
+                side_effects: SideEffects::External,
                 ..tool("acme", "count", "1.0.0")
             }]],
         )
@@ -148,6 +151,7 @@ fn a_tool_gets_only_what_it_asks_for() {
     }]);
     let draft = ToolDraft {
         permissions: vec!["kv:read".to_owned()],
+        side_effects: SideEffects::Read,
         ..tool("acme", "count", "1.0.0")
     };
     let registry = register_tools(&plan, vec![vec![draft]]).unwrap();
@@ -336,4 +340,300 @@ fn skills_stores_and_packs_are_held_to_the_same_namespaces() {
         item(Provides::Skill, "acme.plan", Some("one")).err(),
         Some(vec!["descriptor-invalid"])
     );
+}
+
+fn acting(name: &str, side_effects: SideEffects, permissions: &[&str]) -> ToolDraft {
+    ToolDraft {
+        side_effects,
+        permissions: permissions.iter().map(ToString::to_string).collect(),
+        ..tool("acme", name, "1.0.0")
+    }
+}
+
+#[test]
+fn a_claim_of_effects_is_at_least_what_the_permissions_allow() {
+    let plan = plan_of(&[Plugin {
+        permissions: &["net:*", "kv:*"],
+        ..Plugin::new("a", &["acme"])
+    }]);
+    let claims = |side_effects, permissions: &[&str]| {
+        register_tools(&plan, vec![vec![acting("act", side_effects, permissions)]]).err()
+    };
+    let understated = Some(vec!["side-effects-understated"]);
+    // R4: the tool that says none, fetches and writes.
+    assert_eq!(claims(SideEffects::None, &["net:127.0.0.1", "kv:*"]), understated);
+    assert_eq!(
+        claims(SideEffects::Write, &["net:127.0.0.1", "kv:*"]),
+        understated
+    );
+    assert_eq!(claims(SideEffects::External, &["net:127.0.0.1", "kv:*"]), None);
+    assert_eq!(claims(SideEffects::Read, &["net:GET@127.0.0.1", "kv:read"]), None);
+    assert_eq!(
+        claims(SideEffects::None, &[]),
+        None,
+        "what the plugin declares and the tool does not ask for is not the tool's"
+    );
+}
+
+#[test]
+fn a_tool_that_calls_others_claims_at_least_the_strongest_of_them() {
+    use SideEffects::{External, None as Nothing, Read, Write};
+    let plan = plan_of(&[Plugin {
+        permissions: &["tools:*", "kv:*"],
+        ..Plugin::new("a", &["acme"])
+    }]);
+    let refused = |tools: Vec<ToolDraft>| {
+        let descriptions = vec![Description {
+            planned: plan.plugins()[0].clone(),
+            outcome: Ok(Described { tools, items: vec![] }),
+        }];
+        let errors = register(descriptions).err().unwrap_or_default();
+        let said = errors.iter().map(|error| {
+            assert_eq!(error.code, LoadCode::SideEffectsUnderstated);
+            error.help.split(',').next().unwrap_or_default().to_owned()
+        });
+        said.collect::<Vec<_>>()
+    };
+    let pays = || acting("pay", External, &[]);
+    let line = |name: &str, effects: &str| format!("write #[tool(side_effects = \"{effects}\")] for {name}");
+    for (case, tools, expected) in [
+        (
+            "directly",
+            vec![acting("a", Nothing, &["tools:acme.p*"]), pays()],
+            vec![line("a", "external")],
+        ),
+        (
+            "enough",
+            vec![acting("a", External, &["tools:acme.p*"]), pays()],
+            vec![],
+        ),
+        (
+            "no match",
+            vec![acting("a", Nothing, &["tools:other.*"]), pays()],
+            vec![],
+        ),
+        (
+            "itself",
+            vec![acting("a", Nothing, &["tools:acme.a"]), pays()],
+            vec![],
+        ),
+        (
+            "through another",
+            vec![
+                acting("a", Nothing, &["tools:acme.b"]),
+                acting("b", Read, &["tools:acme.c"]),
+                acting("c", Write, &["kv:write"]),
+            ],
+            vec![line("a", "write"), line("b", "write")],
+        ),
+        (
+            "in a circle",
+            vec![
+                acting("a", Nothing, &["tools:acme.b"]),
+                acting("b", Nothing, &["tools:acme.a", "tools:acme.pay"]),
+                pays(),
+            ],
+            vec![line("a", "external"), line("b", "external")],
+        ),
+        (
+            "a circle of nothing",
+            vec![
+                acting("a", Nothing, &["tools:acme.b"]),
+                acting("b", Nothing, &["tools:acme.*"]),
+            ],
+            vec![],
+        ),
+    ] {
+        assert_eq!(refused(tools), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_plugin_that_comes_later_is_judged_with_those_that_may_call_it() {
+    let caller = Plugin {
+        permissions: &["tools:*"],
+        ..Plugin::new("a", &["acme"])
+    };
+    let calls = || vec![acting("calls", SideEffects::None, &["tools:later.*"])];
+    assert!(register_tools(&plan_of(std::slice::from_ref(&caller)), vec![calls()]).is_ok());
+    let later = |side_effects| {
+        vec![ToolDraft {
+            side_effects,
+            ..tool("later", "act", "1.0.0")
+        }]
+    };
+    let plan = plan_of(&[caller, Plugin::new("b", &["later"])]);
+    assert!(register_tools(&plan, vec![calls(), later(SideEffects::None)]).is_ok());
+    assert_eq!(
+        register_tools(&plan, vec![calls(), later(SideEffects::Write)]).err(),
+        Some(vec!["side-effects-understated"])
+    );
+}
+
+#[test]
+fn skills_and_stores_have_the_effects_that_their_plugin_declares_and_packs_none() {
+    for (permissions, effects) in [
+        (&[][..], SideEffects::None),
+        (&["clock", "kv:read"], SideEffects::Read),
+        (&["kv:*"], SideEffects::Write),
+        (&["tools:acme.*"], SideEffects::External),
+    ] {
+        let plan = plan_of(&[Plugin {
+            permissions,
+            ..Plugin::new("a", &["acme"])
+        }]);
+        let item = |kind, id: &str| ItemDraft {
+            kind,
+            id: id.to_owned(),
+            version: None,
+            pack: None,
+        };
+        let items = vec![
+            item(Provides::Skill, "acme.plan"),
+            item(Provides::Store, "acme.notes"),
+            item(Provides::Pack, "acme.guard"),
+        ];
+        let registry = register_all(&plan, vec![Ok(Described { tools: vec![], items })]).unwrap();
+        let of = |kind, id| registry.item(kind, id).unwrap().side_effects;
+        assert_eq!(of(Provides::Skill, "acme.plan"), effects);
+        assert_eq!(of(Provides::Store, "acme.notes"), effects);
+        assert_eq!(of(Provides::Pack, "acme.guard"), SideEffects::None);
+    }
+}
+
+/// What a plugin comes to that claims `acme`, is signed with these keys, and describes something in a namespace below it.
+fn described_below(
+    mode: TrustMode,
+    trust: &str,
+    pins: &[(&str, u8)],
+    keys: &'static [u8],
+    described: &Described,
+) -> Result<Registry, Vec<&'static str>> {
+    let mut policy = Policy {
+        mode,
+        store: TrustStore::parse(trust).unwrap(),
+        ..Policy::default()
+    };
+    for (namespace, seed) in pins {
+        let namespace = Namespace::parse(namespace).unwrap();
+        policy.pins.remember(namespace, key(*seed).id());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = Plugin {
+        keys,
+        ..Plugin::new("a", &["acme"])
+    };
+    let sources = Sources {
+        files: vec![plugin.write(folder.path())],
+        ..Sources::default()
+    };
+    let plan = load_set(&sources, &Terms::new(policy, GrantPolicy::AsDeclared, NOW)).unwrap();
+    register_all(&plan, vec![Ok(described.clone())])
+}
+
+/// One described thing of each kind, all in or at `acme.text`.
+fn of_each_kind() -> Vec<Described> {
+    let item = |kind, id: &str| Described {
+        tools: vec![],
+        items: vec![ItemDraft {
+            kind,
+            id: id.to_owned(),
+            version: None,
+            pack: None,
+        }],
+    };
+    vec![
+        Described {
+            tools: vec![tool("acme.text", "hi", "1.0.0")],
+            items: vec![],
+        },
+        item(Provides::Skill, "acme.text.plan"),
+        item(Provides::Store, "acme.text.notes"),
+        item(Provides::Pack, "acme.text"),
+    ]
+}
+
+fn trusted(seed: u8, namespaces: &str) -> String {
+    let key = key(seed).public();
+    format!(
+        "[[keys]]\nid = \"{}\"\npublic_key = \"{key}\"\nnamespaces = [{namespaces}]\n",
+        key.id()
+    )
+}
+
+#[test]
+fn the_namespace_of_everything_described_needs_what_a_claim_of_it_needs() {
+    // R5: two keys for `acme` and everything below it, and two signatures below it.
+    let pair = format!(
+        "{}{}[thresholds]\n\"acme.*\" = 2\n",
+        trusted(1, "\"acme\", \"acme.*\""),
+        trusted(2, "\"acme\", \"acme.*\"")
+    );
+    let exactly = trusted(1, "\"acme\"");
+    let wide = trusted(1, "\"acme\", \"acme.*\"");
+    let other = format!(
+        "{wide}[[revoked_keys]]\nid = \"{}\"\nreason = \"x\"\n",
+        key(9).id()
+    );
+    for described in of_each_kind() {
+        let below =
+            |trust: &str, keys| described_below(TrustMode::Pinned, trust, &[], keys, &described).err();
+        assert_eq!(
+            below(&pair, &[1]),
+            Some(vec!["too-few-signatures"]),
+            "{described:?}"
+        );
+        assert_eq!(below(&pair, &[1, 2]), None, "{described:?}");
+        assert_eq!(
+            below(&exactly, &[1]),
+            Some(vec!["untrusted-key"]),
+            "{described:?}"
+        );
+        assert_eq!(below(&wide, &[1]), None, "{described:?}");
+        assert_eq!(below(&other, &[1]), None, "{described:?}");
+    }
+    let inside = Described {
+        tools: vec![tool("acme", "hi", "1.0.0")],
+        items: vec![],
+    };
+    assert!(described_below(TrustMode::Pinned, &pair, &[], &[1], &inside).is_ok());
+}
+
+#[test]
+fn what_is_described_below_a_claim_is_held_to_the_pins_too() {
+    for described in of_each_kind() {
+        let below = |trust: &str, pins: &[(&str, u8)]| {
+            described_below(TrustMode::Tofu, trust, pins, &[2], &described)
+                .map(|registry| registry.new_pins().len())
+        };
+        // `acme` was Mallory's (key 2) before anybody looked below it; `acme.text` is Alice's (key 1).
+        let split = [("acme", 2), ("acme.text", 1)];
+        assert_eq!(below("", &split), Err(vec!["key-changed"]), "{described:?}");
+        assert_eq!(
+            below("", &[("acme", 2)]),
+            Ok(0),
+            "the pin above it holds: {described:?}"
+        );
+        assert_eq!(below("", &[]), Ok(0), "pinned with the claim: {described:?}");
+        // Trusted for the claim alone: what is below is used for the first time, and remembered.
+        assert_eq!(below(&trusted(2, "\"acme\""), &[]), Ok(1), "{described:?}");
+    }
+}
+
+#[test]
+fn a_pack_whose_id_could_not_be_claimed_is_refused() {
+    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    for id in ["acme.1st", "acme._x", "acme..x", "acme.x."] {
+        let items = vec![ItemDraft {
+            kind: Provides::Pack,
+            id: id.to_owned(),
+            version: None,
+            pack: None,
+        }];
+        assert_eq!(
+            register_all(&plan, vec![Ok(Described { tools: vec![], items })]).err(),
+            Some(vec!["descriptor-invalid"]),
+            "{id}"
+        );
+    }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Why a package is trusted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Decision {
     /// One line for each claimed namespace: which keys counted, and by what rule.
     pub because: Vec<String>,
@@ -85,10 +85,7 @@ impl Policy {
         now: UnixTime,
     ) -> Result<Decision, Vec<Refusal>> {
         let mut refusals = self.revocations(signers, digest);
-        let mut decision = Decision {
-            because: Vec::new(),
-            new_pins: Vec::new(),
-        };
+        let mut decision = Decision::default();
         for namespace in namespaces {
             if let Err(refusal) = self.decide_namespace(namespace, signers, now, &mut decision) {
                 refusals.push(refusal);
@@ -99,6 +96,22 @@ impl Policy {
         }
         refusals.sort_by_key(|refusal| refusal.kind);
         Err(refusals)
+    }
+
+    /// Decides about a namespace in which a package describes something without claiming it: as if it claimed it. What has been
+    /// revoked did not get here.
+    ///
+    /// # Errors
+    /// With the reason against it.
+    pub(crate) fn decide_described(
+        &self,
+        namespace: &Namespace,
+        signers: &[PublicKey],
+        now: UnixTime,
+    ) -> Result<Decision, Refusal> {
+        let mut decision = Decision::default();
+        self.decide_namespace(namespace, signers, now, &mut decision)?;
+        Ok(decision)
     }
 
     /// Revocation holds in every mode, for every key, also one that was not needed.
@@ -189,7 +202,8 @@ impl Policy {
         Standing::NotAllowed(format!("key {id} may not sign for namespace {namespace}"))
     }
 
-    /// `tofu`: the nearest pinned namespace at or above this one decides; when there is none, the first signer is it.
+    /// `tofu`: the nearest pinned namespace at or above this one decides; when there is none, the first signer is it, unless
+    /// a part of the tree belongs to another key already.
     fn first_use(
         &self,
         namespace: &Namespace,
@@ -197,37 +211,50 @@ impl Policy {
         decision: &mut Decision,
     ) -> Result<(), Refusal> {
         let ids: Vec<KeyId> = signers.iter().map(PublicKey::id).collect();
-        match self.pins.nearest(namespace) {
-            Some((pinned, old)) if !ids.contains(old) => {
-                let new: Vec<&str> = ids.iter().map(KeyId::as_str).collect();
-                Err(Refusal {
-                    kind: RefusalKind::KeyChanged,
-                    message: format!(
-                        "namespace {pinned} was first used with key {old}, and this package is signed with {}",
-                        new.join(", ")
-                    ),
-                    help: format!(
-                        "if the change is right, say so with `mizzen trust add KEY --namespace {namespace}`; otherwise do not install it"
-                    ),
-                })
-            }
-            Some((pinned, old)) => {
-                decision
-                    .because
-                    .push(format!("namespace {namespace}: {old} (first used for {pinned})"));
-                Ok(())
-            }
-            None => {
-                // Several keys may have signed; the first one is the author's, the others are endorsements.
-                if let Some(first) = ids.into_iter().next() {
-                    decision
-                        .because
-                        .push(format!("namespace {namespace}: {first} (first use)"));
-                    decision.new_pins.push((namespace.clone(), first));
-                }
-                Ok(())
-            }
+        let nearest = self.pins.nearest(namespace);
+        if let Some((pinned, old)) = nearest.filter(|(_, old)| !ids.contains(old)) {
+            return Err(key_changed(namespace, pinned, old, &ids));
         }
+        // What is pinned itself was decided before; what is new may have neighbours.
+        if nearest.is_none_or(|(pinned, _)| pinned != namespace) {
+            self.belongs_to_others(namespace, &ids)?;
+        }
+        if let Some((pinned, old)) = nearest {
+            decision
+                .because
+                .push(format!("namespace {namespace}: {old} (first used for {pinned})"));
+        } else if let Some(first) = ids.into_iter().next() {
+            // Several keys may have signed; the first one is the author's, the others are endorsements.
+            decision
+                .because
+                .push(format!("namespace {namespace}: {first} (first use)"));
+            decision.new_pins.push((namespace.clone(), first));
+        }
+        Ok(())
+    }
+
+    /// Whoever has `acme` may describe things in `acme.text`: a stranger's first use of the one must not take the other from the
+    /// key that has it, by a pin or in `trust.toml`; nor the other way round.
+    fn belongs_to_others(&self, namespace: &Namespace, ids: &[KeyId]) -> Result<(), Refusal> {
+        let below = self.pins.below(namespace).find(|(_, key)| !ids.contains(key));
+        if let Some((pinned, old)) = below {
+            return Err(key_changed(namespace, pinned, old, ids));
+        }
+        let Some((pattern, key)) = self.store.reserved(namespace, ids) else {
+            return Ok(());
+        };
+        let reason = match key {
+            Some(key) => format!("gives {pattern} to key {key}"),
+            None => format!("says how many signatures {pattern} needs"),
+        };
+        Err(Refusal {
+            kind: RefusalKind::UntrustedKey,
+            message: format!(
+                "namespace {namespace} cannot be taken by its first use: trust.toml {reason}, and {}",
+                signed_with(ids)
+            ),
+            help: self.how_to_trust(namespace, RefusalKind::UntrustedKey),
+        })
     }
 
     fn how_to_trust(&self, namespace: &Namespace, kind: RefusalKind) -> String {
@@ -245,6 +272,24 @@ impl Policy {
             _ => format!("if you trust its author, run `mizzen trust add KEY --namespace {namespace}`"),
         }
     }
+}
+
+fn key_changed(namespace: &Namespace, pinned: &Namespace, old: &KeyId, new: &[KeyId]) -> Refusal {
+    Refusal {
+        kind: RefusalKind::KeyChanged,
+        message: format!(
+            "namespace {pinned} was first used with key {old}, and {}",
+            signed_with(new)
+        ),
+        help: format!(
+            "if the change is right, say so with `mizzen trust add KEY --namespace {namespace}`; otherwise do not install it"
+        ),
+    }
+}
+
+fn signed_with(ids: &[KeyId]) -> String {
+    let ids: Vec<&str> = ids.iter().map(KeyId::as_str).collect();
+    format!("this package is signed with {}", ids.join(", "))
 }
 
 impl TrustedKey {

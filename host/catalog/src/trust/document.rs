@@ -144,6 +144,21 @@ impl TrustStore {
             .unwrap_or(1)
     }
 
+    /// What keeps a namespace from being taken by its first use: a key other than these that may sign for something above or below it,
+    /// or a number of signatures that something there needs. The key is none in that case.
+    pub fn reserved(
+        &self,
+        namespace: &Namespace,
+        signers: &[KeyId],
+    ) -> Option<(&NamespacePattern, Option<&KeyId>)> {
+        let others = self.keys.iter().filter(|(id, _)| !signers.contains(id));
+        let mut keys =
+            others.flat_map(|(id, key)| key.namespaces.iter().map(move |pattern| (pattern, Some(id))));
+        let mut counts = self.thresholds.keys().map(|pattern| (pattern, None));
+        keys.find(|(pattern, _)| pattern.is_related(namespace))
+            .or_else(|| counts.find(|(pattern, _)| pattern.is_related(namespace)))
+    }
+
     /// Whether a key or a threshold is about this namespace, so that `tofu` has no say in it.
     pub fn speaks_about(&self, namespace: &Namespace) -> bool {
         let by_key = self

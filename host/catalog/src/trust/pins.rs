@@ -81,6 +81,13 @@ impl Pins {
         prefixes.find_map(|prefix| self.0.get_key_value(prefix))
     }
 
+    /// The remembered namespaces below this one, and their keys.
+    pub fn below<'a>(&'a self, namespace: &'a Namespace) -> impl Iterator<Item = (&'a Namespace, &'a KeyId)> {
+        self.0
+            .iter()
+            .filter(move |(pinned, _)| *pinned != namespace && namespace.covers(pinned))
+    }
+
     /// All of them, by namespace.
     pub fn iter(&self) -> impl Iterator<Item = (&Namespace, &KeyId)> {
         self.0.iter()

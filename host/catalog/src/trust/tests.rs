@@ -271,3 +271,83 @@ fn moments_print_as_dates() {
         assert_eq!(UnixTime(seconds).to_string(), text);
     }
 }
+
+#[test]
+fn a_first_use_does_not_take_what_is_above_or_below_from_another_key() {
+    let pinned = |namespaces: &[&str]| {
+        let mut policy = policy(TrustMode::Tofu, "");
+        for namespace in namespaces {
+            policy
+                .pins
+                .remember(Namespace::parse(namespace).unwrap(), key(1).id());
+        }
+        policy
+    };
+    // R7: acme.text is Alice's (key 1); Mallory (key 2) claims what is above it.
+    for claim in ["acme", "acme.text", "acme.text.deep"] {
+        assert_eq!(
+            decide(&pinned(&["acme.text"]), &[claim], &[2]),
+            Err(vec![LoadCode::KeyChanged]),
+            "{claim}"
+        );
+        assert!(decide(&pinned(&["acme.text"]), &[claim], &[1]).is_ok(), "{claim}");
+        assert!(
+            decide(&pinned(&["acme.text"]), &[claim], &[2, 1]).is_ok(),
+            "both signed {claim}"
+        );
+    }
+    for claim in ["acme.texts", "acme-text", "other"] {
+        assert!(decide(&pinned(&["acme.text"]), &[claim], &[2]).is_ok(), "{claim}");
+    }
+    // What is pinned stays pinned: the one above was there first.
+    let mut both = pinned(&["acme.text"]);
+    both.pins.remember(Namespace::parse("acme").unwrap(), key(2).id());
+    assert!(decide(&both, &["acme"], &[2]).is_ok());
+    assert_eq!(
+        decide(&both, &["acme.text"], &[2]),
+        Err(vec![LoadCode::KeyChanged])
+    );
+    assert_eq!(
+        decide(&both, &["acme.other"], &[1]),
+        Err(vec![LoadCode::KeyChanged])
+    );
+}
+
+#[test]
+fn a_first_use_does_not_take_what_trust_toml_gives_to_another_key() {
+    for (listed, claim, free) in [
+        ("acme.text", "acme", false),
+        ("acme.*", "acme", false),
+        ("acme", "acme.text", false),
+        ("acme.text.*", "acme", false),
+        ("acme.text.*", "acme.text", false),
+        ("acme.text", "acme.texts", true),
+        ("acme", "acmes", true),
+    ] {
+        let policy = policy(TrustMode::Tofu, &entry(1, &format!("\"{listed}\""), ""));
+        let expected = if free {
+            None
+        } else {
+            Some(vec![LoadCode::UntrustedKey])
+        };
+        assert_eq!(
+            decide(&policy, &[claim], &[2]).err(),
+            expected,
+            "{listed} {claim}"
+        );
+        assert!(
+            decide(&policy, &[claim], &[1]).is_ok(),
+            "the key itself: {listed} {claim}"
+        );
+    }
+    let counted = policy(TrustMode::Tofu, "[thresholds]\n\"acme.*\" = 2\n");
+    assert_eq!(
+        decide(&counted, &["acme"], &[2]),
+        Err(vec![LoadCode::UntrustedKey])
+    );
+    let refusal = decide_full(&counted, &["acme"], &[2]).unwrap_err().remove(0);
+    assert!(
+        refusal.message.contains("says how many signatures acme.* needs"),
+        "{refusal}"
+    );
+}
