@@ -1,5 +1,6 @@
 //! The audit log of what callers did and were refused: append-only and hash-chained.
 
+use crate::cursor::{Cursor, Page};
 use crate::error::{Never, Stop, StoreError};
 use crate::store::Store;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -61,12 +62,39 @@ impl FromStr for AuditHead {
 
     fn from_str(text: &str) -> Result<Self, BadAuditHead> {
         let (seq, hash) = text.split_once(':').ok_or(BadAuditHead)?;
-        let seq: i64 = seq.parse().map_err(|_| BadAuditHead)?;
-        let hash = *blake3::Hash::from_hex(hash).map_err(|_| BadAuditHead)?.as_bytes();
-        let is_one = seq > 0 || seq == 0 && hash == BEGINNING;
-        is_one.then_some(Self { seq, hash }).ok_or(BadAuditHead)
+        let hash = mizzen_model::hex::decode(hash).ok_or(BadAuditHead)?;
+        let head = Self {
+            seq: seq.parse().map_err(|_| BadAuditHead)?,
+            hash,
+        };
+        let is_one = head.seq > 0 || head.seq == 0 && hash == BEGINNING;
+        // A number has several spellings, a head has one.
+        (is_one && head.to_string() == text)
+            .then_some(head)
+            .ok_or(BadAuditHead)
     }
 }
+
+/// Which entries. What is left out does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Only at or after this time, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Only before this time.
+    pub until: Option<i64>,
+    /// Only of this caller.
+    pub actor: Option<String>,
+    /// Only this operation.
+    pub action: Option<String>,
+    /// Only on this id or path.
+    pub subject: Option<String>,
+    /// Only with this outcome.
+    pub outcome: Option<String>,
+}
+
+/// Entries that one page looks at. The log has no index by caller: a filter that few entries pass would otherwise read all of it for
+/// one page. A page that stops here has a next one.
+const SCAN: i64 = 50_000;
 
 /// What the first entry follows.
 const BEGINNING: [u8; 32] = [0; 32];
@@ -109,6 +137,55 @@ impl Store {
         self.write::<_, Never, _>(move |connection| append(connection, &entry).map_err(Stop::Sql))
             .await
             .map_err(Into::into)
+    }
+
+    /// A page of the log, newest first. It may be empty and still have a next one.
+    pub async fn list_audit(
+        &self,
+        filter: AuditFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<AuditRecord>, StoreError> {
+        self.read(move |connection| {
+            let end = match after {
+                Some(cursor) => {
+                    let [seq, _] = cursor.position();
+                    seq
+                }
+                None => connection.query_row("SELECT coalesce(max(seq), 0) + 1 FROM audit", [], |row| row.get(0))?,
+            };
+            let begin = end.saturating_sub(SCAN).max(1);
+            let mut statement = connection.prepare_cached(&format!(
+                "{SELECT} WHERE seq < ?1 AND seq >= ?2
+                   AND (?3 IS NULL OR at >= ?3) AND (?4 IS NULL OR at < ?4) AND (?5 IS NULL OR actor = ?5)
+                   AND (?6 IS NULL OR action = ?6) AND (?7 IS NULL OR subject = ?7) AND (?8 IS NULL OR outcome = ?8)
+                 ORDER BY seq DESC LIMIT ?9"
+            ))?;
+            let fetch = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
+            let values = params![
+                end,
+                begin,
+                filter.since,
+                filter.until,
+                filter.actor,
+                filter.action,
+                filter.subject,
+                filter.outcome,
+                fetch
+            ];
+            let mut items: Vec<AuditRecord> = statement.query_map(values, record)?.collect::<Result<_, _>>()?;
+            let next = if items.len() > limit {
+                items.truncate(limit);
+                items.last().map(|last| last.seq)
+            } else {
+                (begin > 1).then_some(begin)
+            };
+            Ok(Page {
+                items,
+                next: next.map(|seq| Cursor::at([seq, 0])),
+            })
+        })
+        .await
     }
 
     /// The newest entries, newest first.

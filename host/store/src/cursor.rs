@@ -22,6 +22,8 @@ pub enum List {
     Councils,
     /// Executions, newest first; of a chain, or of all.
     Executions,
+    /// Entries of the audit log, newest first.
+    Audit,
 }
 
 impl List {
@@ -31,6 +33,7 @@ impl List {
             Self::Sprites => 's',
             Self::Councils => 'c',
             Self::Executions => 'x',
+            Self::Audit => 'a',
         }
     }
 }
@@ -69,7 +72,7 @@ impl Cursor {
     /// Reads a cursor that [`Cursor::to_text`] wrote for the same list.
     pub fn parse(list: List, text: &str) -> Result<Self, BadCursor> {
         let text = text.strip_prefix(list.letter()).ok_or(BadCursor)?;
-        if text.len() != DIGITS || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        if !mizzen_model::hex::is_digits(text, DIGITS) {
             return Err(BadCursor);
         }
         let (first, second) = text.split_at_checked(DIGITS / 2).ok_or(BadCursor)?;
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn a_cursor_is_read_back_as_it_was_written() {
         for position in [[0, 0], [7, 3], [i64::MAX, i64::MAX]] {
-            for list in [List::Sprites, List::Councils, List::Executions] {
+            for list in [List::Sprites, List::Councils, List::Executions, List::Audit] {
                 assert_eq!(
                     Cursor::parse(list, &Cursor::at(position).to_text(list)),
                     Ok(Cursor::at(position))
@@ -139,7 +142,7 @@ mod tests {
             &"é".repeat(16),
             &"f".repeat(4_000),
         ] {
-            for list in [List::Sprites, List::Councils, List::Executions] {
+            for list in [List::Sprites, List::Councils, List::Executions, List::Audit] {
                 assert_eq!(Cursor::parse(list, text), Err(BadCursor), "{text}");
                 let named = format!("{}{text}", list.letter());
                 assert_eq!(Cursor::parse(list, &named), Err(BadCursor), "{named}");

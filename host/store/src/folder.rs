@@ -1,6 +1,7 @@
 //! The data folder: made when missing, private to its owner, and held by one server at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Another process serves this data folder.
@@ -35,11 +36,19 @@ impl FolderLock {
             source,
         };
         make(folder).map_err(unusable)?;
+        let path = folder.join("lock");
+        // Asked before opening: opening a pipe would wait for somebody at its other end.
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(unusable(std::io::Error::other(
+                "`lock` in it is not a regular file",
+            )));
+        }
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(folder.join("lock"))
+            .mode(PRIVATE)
+            .open(path)
             .map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -59,6 +68,51 @@ pub(crate) fn make(folder: &Path) -> std::io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
+}
+
+/// Makes sure that a file of the database is its owner's alone, whatever the folder and the umask say: a new one is made so, and one
+/// that is there is closed to others. SQLite gives the log and the index beside a database the mode that the database has.
+pub(crate) fn keep_private(database: &Path) -> std::io::Result<()> {
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(database);
+    match made {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = database.as_os_str().to_owned();
+        path.push(suffix);
+        close_to_others(Path::new(&path));
+    }
+    Ok(())
+}
+
+/// What the database and its backups are made with.
+pub(crate) const PRIVATE: u32 = 0o600;
+
+fn close_to_others(path: &Path) {
+    let Ok(metadata) = std::fs::metadata(path) else {
+        return;
+    };
+    let mode = metadata.permissions().mode() & 0o777;
+    if !metadata.is_file() || mode & 0o077 == 0 {
+        return;
+    }
+    match std::fs::set_permissions(path, Permissions::from_mode(PRIVATE)) {
+        Ok(()) => tracing::warn!(
+            file = %path.display(),
+            "others could read the file (mode {mode:o}); it is closed to them now"
+        ),
+        // Somebody else's file: its owner has to.
+        Err(error) => tracing::warn!(
+            file = %path.display(),
+            "others can read the file (mode {mode:o}), and that cannot be changed ({error}); run chmod 600 on it"
+        ),
+    }
 }
 
 /// How much room is left for a file of the database, when a limit is near enough to be the reason of a refused write.

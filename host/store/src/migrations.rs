@@ -40,6 +40,16 @@ const MIGRATIONS: &[Migration] = &[
         name: "run journal",
         sql: include_str!("../migrations/0005_run_journal.sql"),
     },
+    Migration {
+        number: 6,
+        name: "governance",
+        sql: include_str!("../migrations/0006_governance.sql"),
+    },
+    Migration {
+        number: 7,
+        name: "sprite versions",
+        sql: include_str!("../migrations/0007_sprite_versions.sql"),
+    },
 ];
 
 /// The number of the newest migration that this build knows.

@@ -88,6 +88,16 @@ pub enum OpenError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// The file cannot be made.
+    #[error(
+        "the database {path} cannot be made: {source}; choose a data folder that you may write to, with --data"
+    )]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
     /// SQLite refused.
     #[error("the database cannot be opened: {0}")]
     Sql(#[from] rusqlite::Error),
@@ -104,6 +114,10 @@ impl Store {
             source,
         })?;
         let path = data.join(FILE);
+        folder::keep_private(&path).map_err(|source| OpenError::File {
+            path: path.clone(),
+            source,
+        })?;
         Self::open_file(&path, options).map_err(|error| match error {
             OpenError::Sql(error)
                 if matches!(

@@ -74,6 +74,9 @@ pub enum SpriteRefused {
     /// Somebody else changed it in between.
     #[error("the sprite has changed; it is at revision {0} now")]
     Changed(u64),
+    /// Another sprite has this name and version (D25).
+    #[error("sprite {0} has this name and version")]
+    Taken(Uuid),
     /// Councils have it as a member; some of their ids.
     #[error("the sprite is a member of councils")]
     InUse(Vec<Uuid>),
@@ -104,6 +107,7 @@ impl Store {
             if let before @ Written::Before(_) = idempotency::claim(connection, idempotency.as_ref(), &answer)? {
                 return Ok(before);
             }
+            not_taken(connection, &sprite)?;
             connection
                 .prepare_cached(
                     "INSERT INTO sprites (id, name, version, role, fingerprint, revision, created_at, updated_at, document)
@@ -196,6 +200,7 @@ impl Store {
     ) -> Result<u64, WriteError<SpriteRefused>> {
         self.write(move |connection| {
             let (seq, revision) = at_revision(connection, sprite.id, change.from)?;
+            not_taken(connection, &sprite)?;
             let next = revision + 1;
             connection
                 .prepare_cached(
@@ -349,6 +354,18 @@ fn at_revision(connection: &Connection, id: Uuid, from: u64) -> Result<(i64, u64
         Some((_, revision)) if revision != from => Err(Stop::Refused(SpriteRefused::Changed(revision))),
         Some(found) => Ok(found),
     }
+}
+
+/// Refuses a name and version that another sprite has.
+fn not_taken(connection: &Connection, sprite: &NewSprite) -> Result<(), Stop<SpriteRefused>> {
+    let other = connection
+        .prepare_cached("SELECT id FROM sprites WHERE name = ?1 AND version = ?2 AND id <> ?3 LIMIT 1")?
+        .query_row(
+            params![sprite.name, sprite.version, sprite.id.to_string()],
+            |row| id(row, 0),
+        )
+        .optional()?;
+    other.map_or(Ok(()), |other| Err(Stop::Refused(SpriteRefused::Taken(other))))
 }
 
 /// At most ten of the councils that have the sprite as a member: enough to say what is in the way.

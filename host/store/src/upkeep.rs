@@ -2,6 +2,7 @@
 
 use crate::audit;
 use crate::error::StoreError;
+use crate::folder::PRIVATE;
 use crate::store::Store;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
@@ -49,7 +50,7 @@ impl Store {
         OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(0o600)
+            .mode(PRIVATE)
             .open(target)
             .map_err(unusable)?;
         let copied = self.copy_into(target).await;

@@ -51,3 +51,42 @@ fn a_data_folder_is_served_once_at_a_time() {
     drop(lock);
     FolderLock::take(&data).unwrap();
 }
+
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// R16: a folder that somebody made beforehand is open to others; what is in it is not.
+#[tokio::test]
+async fn the_database_is_its_owners_alone_whatever_the_folder_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    set_mode(&data, 0o755);
+    let store = Store::open(&data, &Options::default()).unwrap();
+    for file in ["mizzen.db", "mizzen.db-wal", "mizzen.db-shm"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+    let backup = folder.path().join("backup.db");
+    store.backup(&backup).await.unwrap();
+    assert_eq!(mode(&backup), 0o600);
+    store.close().await;
+    let _lock = mizzen_store::FolderLock::take(&data).unwrap();
+    assert_eq!(mode(&data.join("lock")), 0o600);
+
+    // One that an earlier build made, or a careless copy.
+    set_mode(&data.join("mizzen.db"), 0o644);
+    std::fs::write(data.join("mizzen.db-wal"), "").unwrap();
+    set_mode(&data.join("mizzen.db-wal"), 0o666);
+    let store = Store::open(&data, &Options::default()).unwrap();
+    for file in ["mizzen.db", "mizzen.db-wal", "mizzen.db-shm"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}, opened again");
+    }
+    store.close().await;
+}

@@ -30,7 +30,7 @@ fn sprite(number: u128, tags: &[&str]) -> NewSprite {
     NewSprite {
         id: Uuid::from_u128(number),
         name: format!("SPRITE-{}", number % 10),
-        version: "1.0.0".into(),
+        version: format!("1.0.{number}"),
         role: number.is_multiple_of(2).then(|| "planner".into()),
         fingerprint: format!("blake3:{number:064x}"),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),

@@ -129,7 +129,7 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
     // A database from before the totals were kept, with journals as they were then.
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
-        "DROP TRIGGER run_forgotten; DROP TABLE run_totals;
+        "DROP TRIGGER run_forgotten; DROP TABLE run_totals; DROP TABLE governance; DROP INDEX sprites_by_version;
          CREATE TABLE before (
             run INTEGER NOT NULL REFERENCES runs (seq), seq INTEGER NOT NULL, bytes TEXT NOT NULL, hash BLOB NOT NULL,
             PRIMARY KEY (run, seq)
