@@ -31,8 +31,13 @@ enum Member {
 
 impl Host {
     /// Registers the sprites of a file and creates its council; a council of the same domain is replaced by it. Nothing is
-    /// written before the whole file has been found valid.
-    pub async fn adopt_council(&self, caller: &Caller, file: &Json) -> Result<Document, OpError> {
+    /// written before the whole file has been found valid. Protected sprites leave the council only by force (D26).
+    pub async fn adopt_council(
+        &self,
+        caller: &Caller,
+        file: &Json,
+        force: Force,
+    ) -> Result<Document, OpError> {
         let wrong = |message: &str| OpError::from(Refusal::BadRequest(message.to_owned()));
         let Some(council) = file.as_object() else {
             return Err(wrong(
@@ -69,7 +74,7 @@ impl Host {
             };
             ids.insert(name, id);
         }
-        self.put_council(caller, with_ids(council, &ids)).await
+        self.put_council(caller, with_ids(council, &ids), force).await
     }
 
     async fn member(&self, draft: &SpriteDraft) -> Result<Member, OpError> {
@@ -105,7 +110,12 @@ impl Host {
         Ok(Member::Newer(newest.id.uuid()))
     }
 
-    async fn put_council(&self, caller: &Caller, mut document: Json) -> Result<Document, OpError> {
+    async fn put_council(
+        &self,
+        caller: &Caller,
+        mut document: Json,
+        force: Force,
+    ) -> Result<Document, OpError> {
         let domain = document
             .get("domain")
             .and_then(Json::as_str)
@@ -131,7 +141,7 @@ impl Host {
             });
         }
         let known = IfMatch::Revisions(vec![record.revision]);
-        self.update_council(caller, id, &document, known, Force::No).await
+        self.update_council(caller, id, &document, known, force).await
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::caller::{Caller, Grant};
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
+use mizzen_model::hex;
 use mizzen_store::{ApiKey, NewApiKey};
-use std::fmt::Write as _;
 
 const PREFIX: &str = "mzn_";
 
@@ -17,8 +17,7 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
-        let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let fits = id.len() == 16 && secret.len() == 64 && is_hex(id) && is_hex(secret);
+        let fits = hex::is_digits(id, 16) && hex::is_digits(secret, 64);
         fits.then(|| Self {
             id: format!("{PREFIX}{id}"),
             secret: secret.to_owned(),
@@ -66,8 +65,8 @@ impl Host {
                 Refusal::BadRequest("the name of a key has at most 128 characters".to_owned()).into(),
             );
         }
-        let short: String = hex(&self.random()?).chars().take(16).collect();
-        let secret = hex(&self.random()?);
+        let short: String = hex::encode(&self.random()?).chars().take(16).collect();
+        let secret = hex::encode(&self.random()?);
         let id = format!("{PREFIX}{short}");
         let now = self.now_ms();
         let key = NewApiKey {
@@ -104,11 +103,4 @@ impl Host {
             .revoke_api_key(id.to_owned(), self.now_ms(), audit)
             .await?)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

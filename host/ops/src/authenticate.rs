@@ -55,6 +55,20 @@ impl Host {
         Ok(Ok(Caller::key(key.id, grants, request_id.to_owned())))
     }
 
+    /// Whether a caller who was let in may still do it, for what takes long: keys are revoked, expire and change, and with the first key
+    /// nobody is local any more.
+    pub async fn still_may(&self, caller: &Caller, grant: Grant) -> Result<bool, Fault> {
+        if !caller.is_key() {
+            return Ok(caller.may(grant) && !self.store.has_any_api_key().await?);
+        }
+        let key = self.store.api_key(caller.actor().to_owned()).await?;
+        Ok(key.is_some_and(|key| {
+            let grants = key.grants.iter().filter_map(|name| Grant::parse(name).ok());
+            key.is_live(self.now_ms())
+                && Caller::key(key.id.clone(), grants.collect(), String::new()).may(grant)
+        }))
+    }
+
     /// Whether a key exists that works now.
     pub async fn has_live_key(&self) -> Result<bool, Fault> {
         Ok(self.store.has_live_api_key(self.now_ms()).await?)

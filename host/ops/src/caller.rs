@@ -28,13 +28,15 @@ pub enum Grant {
     PluginsWrite,
     /// Read metrics.
     MetricsRead,
+    /// Read the audit log: what every caller did and was refused.
+    AuditRead,
     /// Everything.
     Admin,
 }
 
 impl Grant {
     /// Every grant.
-    pub const ALL: [Grant; 12] = [
+    pub const ALL: [Grant; 13] = [
         Grant::SpritesRead,
         Grant::SpritesWrite,
         Grant::CouncilsRead,
@@ -46,6 +48,7 @@ impl Grant {
         Grant::PluginsRead,
         Grant::PluginsWrite,
         Grant::MetricsRead,
+        Grant::AuditRead,
         Grant::Admin,
     ];
 
@@ -63,6 +66,7 @@ impl Grant {
             Grant::PluginsRead => "plugins:read",
             Grant::PluginsWrite => "plugins:write",
             Grant::MetricsRead => "metrics:read",
+            Grant::AuditRead => "audit:read",
             Grant::Admin => "admin",
         }
     }

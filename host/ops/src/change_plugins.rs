@@ -4,40 +4,57 @@ use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::plugin_set::{PluginSet, PluginSetError};
-use mizzen_catalog::change::{ChangeError, NewPackage, Prepared, Removal};
+use crate::toolbox::ToolChanges;
+use mizzen_catalog::change::{ChangeError, GrantsFate, NewPackage, Prepared, Removal, Switching};
 use mizzen_model::namespace::PluginName;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-pub use mizzen_catalog::change::{Approval, Placement, Switch};
+pub use mizzen_catalog::change::{Approval, Direction, Placement, Switch};
+
+/// A package that a caller wants installed.
+#[derive(Debug)]
+pub struct PluginUpload {
+    /// The package.
+    pub bytes: Vec<u8>,
+    /// What becomes of the installed versions.
+    pub placement: Placement,
+    /// Whether what it asks for is granted.
+    pub approval: Approval,
+    /// Whether it may be older than what the host has had.
+    pub direction: Direction,
+}
 
 impl Host {
     /// Installs a package, or puts it in the place of older versions. Answers with what it asks for, compared to them.
-    pub async fn install_plugin(
-        &self,
-        caller: &Caller,
-        bytes: Vec<u8>,
-        placement: Placement,
-        approval: Approval,
-    ) -> Result<Value, OpError> {
+    pub async fn install_plugin(&self, caller: &Caller, upload: PluginUpload) -> Result<Value, OpError> {
+        let direction = upload.direction;
+        let before = self.loaded();
         let prepared = self
-            .changed("", move |installation| {
+            .changed("", direction, move |installation| {
                 installation.prepare_package(NewPackage {
-                    bytes,
+                    bytes: upload.bytes,
                     source: Path::new("the uploaded package"),
-                    placement,
-                    approval,
+                    placement: upload.placement,
+                    approval: upload.approval,
+                    direction,
                 })
             })
             .await?;
         self.record(caller, "install_plugin", &prepared).await?;
+        let name = prepared.plugin.split('@').next().unwrap_or_default();
+        let tools = ToolChanges::between(&before, &self.loaded(), name);
         Ok(json!({
             "plugin": prepared.plugin,
-            "permissions": prepared.permissions,
+            "permissions": prepared.changes.as_ref().map(|changes| &changes.permissions),
+            "limits": prepared.changes.as_ref().map(|changes| &changes.limits),
+            "namespaces": prepared.changes.as_ref().map(|changes| &changes.namespaces),
+            "tools": tools,
             "granted_now": prepared.granted_now,
+            "grants_dropped": prepared.grants_dropped,
             "replaced": file_names(&prepared),
-            "load_plan_hash": prepared.plan.hash(),
+            "load_plan_hash": prepared.hash(),
         }))
     }
 
@@ -47,6 +64,7 @@ impl Host {
         caller: &Caller,
         name: &str,
         version: Option<&str>,
+        direction: Direction,
     ) -> Result<(), OpError> {
         let removal = Removal {
             plugin: plugin_name(name)?,
@@ -56,19 +74,34 @@ impl Host {
                     reason: format!("the version is not MAJOR.MINOR.PATCH: {error}"),
                 }
             })?,
+            grants: GrantsFate::Go,
+            direction,
         };
         let prepared = self
-            .changed(name, move |installation| installation.prepare_removal(&removal))
+            .changed(name, direction, move |installation| {
+                installation.prepare_removal(&removal)
+            })
             .await?;
         self.record(caller, "remove_plugin", &prepared).await
     }
 
     /// Switches a plugin on or off, all its versions.
-    pub async fn switch_plugin(&self, caller: &Caller, name: &str, switch: Switch) -> Result<Value, OpError> {
-        let plugin = plugin_name(name)?;
+    pub async fn switch_plugin(
+        &self,
+        caller: &Caller,
+        name: &str,
+        switch: Switch,
+        direction: Direction,
+    ) -> Result<Value, OpError> {
+        let switching = Switching {
+            plugin: plugin_name(name)?,
+            version: None,
+            switch,
+            direction,
+        };
         let prepared = self
-            .changed(name, move |installation| {
-                installation.prepare_switch(&plugin, switch)
+            .changed(name, direction, move |installation| {
+                installation.prepare_switch(&switching)
             })
             .await?;
         let (action, state) = match switch {
@@ -79,19 +112,20 @@ impl Host {
         Ok(json!({
             "plugin": prepared.plugin,
             "state": state,
-            "load_plan_hash": prepared.plan.hash(),
+            "load_plan_hash": prepared.hash(),
         }))
     }
 
     async fn changed(
         &self,
         name: &str,
+        direction: Direction,
         prepare: impl FnOnce(&mizzen_catalog::change::Installation) -> Result<Prepared, ChangeError>
         + Send
         + 'static,
     ) -> Result<Prepared, OpError> {
         let set: &Arc<PluginSet> = self.plugin_set().ok_or(Refusal::PluginsNotConfigured)?;
-        set.change(&self.registry, prepare)
+        set.change(&self.registry, direction, prepare)
             .await
             .map_err(|error| refused(name, error))
     }
@@ -101,7 +135,8 @@ impl Host {
         entry.detail = json!({
             "granted_now": prepared.granted_now,
             "grants_removed": prepared.grants_go,
-            "load_plan_hash": prepared.plan.hash(),
+            "grants_dropped": prepared.grants_dropped,
+            "load_plan_hash": prepared.hash(),
         })
         .to_string();
         Ok(self.store.record_audit(entry).await?)
@@ -129,7 +164,10 @@ fn refused(name: &str, error: PluginSetError) -> OpError {
         PluginSetError::Change(ChangeError::NotInstalled(_)) => {
             Refusal::PluginNotFound(name.chars().take(64).collect()).into()
         }
+        PluginSetError::Change(ChangeError::Older(older)) => Refusal::PluginDowngrade(older).into(),
         PluginSetError::Change(ChangeError::Waiting(waiting)) => Refusal::ApprovalNeeded(waiting).into(),
+        PluginSetError::Ungoverned(error) => Refusal::PluginConflict(error.to_string()).into(),
+        PluginSetError::Store(error) => error.into(),
         // The operator's files or machine, not the caller's request.
         error @ (PluginSetError::Change(
             ChangeError::Config(_) | ChangeError::Edit(_) | ChangeError::Trust(_) | ChangeError::File(_),

@@ -1,8 +1,9 @@
 //! What an operation answers when it does not do what was asked: a refusal (the caller can mend it) or a fault (ours).
 
 use crate::governance::MountProblem;
+use crate::quota::QuotaExceeded;
 use mizzen_catalog::PluginLoadError;
-use mizzen_catalog::change::WaitingForApproval;
+use mizzen_catalog::change::{OlderVersion, WaitingForApproval};
 use mizzen_model::execution::{Approval, ExecutionStatus};
 use mizzen_model::problem::Problems;
 use mizzen_store::{BadCursor, CouncilRefused, IdempotencyMismatch, SpriteRefused, StoreError, WriteError};
@@ -77,6 +78,14 @@ pub enum Refusal {
         /// How it ended.
         status: ExecutionStatus,
     },
+    /// As many executions are open as may be.
+    #[error("{}", too_many_runs(*limit, *most))]
+    TooManyRuns {
+        /// Which limit stands against another one.
+        limit: QuotaExceeded,
+        /// How many it allows.
+        most: usize,
+    },
     /// There is no such plugin.
     #[error("there is no plugin {0:?}")]
     PluginNotFound(String),
@@ -108,6 +117,9 @@ pub enum Refusal {
         /// Who has it.
         council: Uuid,
     },
+    /// Another sprite has the name and version (D25).
+    #[error("sprite {0} has this name and version; raise the version, or change that sprite with PUT")]
+    SpriteConflict(Uuid),
     /// A rule of the council denies the council itself (D5, D6).
     #[error("rule {rule_id:?} ({rule_name}) denies this council")]
     RuleDenied {
@@ -139,7 +151,7 @@ pub enum Refusal {
         asked: String,
     },
     /// The sprite is protected.
-    #[error("the sprite {0} is protected; add ?force=true to do it all the same")]
+    #[error("the sprite {0} is protected; pass ?force=true (--force) to override")]
     Protected(Uuid),
     /// The sprite is a member of councils.
     #[error("the sprite {sprite} is a member of councils; add ?force=true to delete it all the same")]
@@ -169,6 +181,9 @@ pub enum Refusal {
     /// The package does not go together with what is installed.
     #[error("{0}")]
     PluginConflict(String),
+    /// The change would go back to an older version of a plugin, or of a mandatory pack.
+    #[error("{0}; nothing was changed. A key with the grant admin can send it again with ?downgrade=true")]
+    PluginDowngrade(Box<OlderVersion>),
     /// The package asks for more than is granted.
     #[error("{0}; nothing was changed. Somebody with the grant admin can send it again with ?approve=true")]
     ApprovalNeeded(Box<WaitingForApproval>),
@@ -189,6 +204,17 @@ pub enum Fault {
     /// Anything else. The text is for the log, never for the caller.
     #[error("internal: {0}")]
     Internal(String),
+}
+
+fn too_many_runs(limit: QuotaExceeded, most: usize) -> String {
+    let what = match limit {
+        QuotaExceeded::Each => format!("this key, or without keys this council, has {most} executions open"),
+        QuotaExceeded::All => format!("{most} executions are open"),
+        QuotaExceeded::Kept => {
+            format!("most of {most} executions are open, and the last places are kept for others")
+        }
+    };
+    format!("{what}; answer or cancel those that wait for a person, or try again when some have ended")
 }
 
 fn list(ids: &[Uuid]) -> String {
@@ -235,6 +261,7 @@ pub(crate) fn sprite_refused(sprite: Uuid, error: WriteError<SpriteRefused>) -> 
         WriteError::Store(error) => error.into(),
         WriteError::Refused(SpriteRefused::NotFound) => Refusal::SpriteNotFound(sprite).into(),
         WriteError::Refused(SpriteRefused::Changed(revision)) => Refusal::Changed { revision }.into(),
+        WriteError::Refused(SpriteRefused::Taken(other)) => Refusal::SpriteConflict(other).into(),
         WriteError::Refused(SpriteRefused::InUse(councils)) => {
             Refusal::SpriteInUse { sprite, councils }.into()
         }

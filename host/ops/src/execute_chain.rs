@@ -122,9 +122,10 @@ impl Host {
         idempotency: Option<Idempotency>,
         wait: Wait,
     ) -> Result<Executed, OpError> {
-        if self.runs.is_full() {
-            return Err(Fault::Unavailable("too many executions are open".to_owned()).into());
-        }
+        let share = self
+            .runs
+            .admit(caller, planned.plan.council_id())
+            .map_err(|(limit, most)| Refusal::TooManyRuns { limit, most })?;
         let id = ExecutionId::from(self.new_run_id()?);
         let mut driver = begin(
             self,
@@ -137,6 +138,7 @@ impl Host {
                 audit: self.audit(caller, "execute_chain", id.to_string()),
             },
         );
+        self.runs.keep(id.uuid(), share);
         driver.trace_below(caller.trace());
         let progress = driver.watch();
         driver.launch();

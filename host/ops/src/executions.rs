@@ -3,11 +3,12 @@
 use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
-use crate::runs::{Message, Rest, result_text};
+use crate::runs::{Message, Progress, Reached, Rest, result_text};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{Cursor, List, RunFilter, RunPlace, RunRecord};
-use tokio::sync::oneshot;
+use std::sync::Arc;
+use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
 /// Events that are given at once.
@@ -48,13 +49,17 @@ impl Host {
     /// An execution: its result, or how far it has come.
     pub async fn execution(&self, id: Uuid) -> Result<ChainExecutionResult, OpError> {
         for _ in 0..3 {
-            if let Some(live) = self.runs.find(id) {
-                let (reply, answer) = oneshot::channel();
-                if live.inbox.send(Message::Show(reply)).await.is_ok()
-                    && let Ok(result) = answer.await
-                {
-                    return Ok(result);
+            match self.runs.reach(id) {
+                Some(Reached::Driven(live)) => {
+                    let (reply, answer) = oneshot::channel();
+                    if live.inbox.send(Message::Show(reply)).await.is_ok()
+                        && let Ok(result) = answer.await
+                    {
+                        return Ok(result);
+                    }
                 }
+                Some(Reached::Parked(Some(result), _)) => return Ok(Arc::unwrap_or_clone(result)),
+                Some(Reached::Parked(None, _) | Reached::Soon(_)) | None => {}
             }
             // It has ended in between, or long ago.
             let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
@@ -128,10 +133,13 @@ impl Host {
     pub async fn next_events(&self, id: Uuid, after: u64) -> Result<Option<Vec<ExecutionEvent>>, OpError> {
         loop {
             // Looked up before the store is read: what is written after the reading is seen as a change.
-            let live = self.runs.find(id).map(|live| {
-                let mut progress = live.progress;
-                let ended = matches!(progress.borrow_and_update().rest, Rest::Ended(_));
-                (progress, ended)
+            let reached = self.runs.reach(id).map(|reached| match reached {
+                Reached::Driven(live) => {
+                    let mut progress = live.progress;
+                    let ended = matches!(progress.borrow_and_update().rest, Rest::Ended(_));
+                    Follows::Driver(progress, ended)
+                }
+                Reached::Parked(_, signal) | Reached::Soon(signal) => Follows::Nothing(signal),
             });
             let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
             let events = self.store.run_events(id, after, PIECE).await?;
@@ -141,10 +149,10 @@ impl Host {
             if record.result.is_some() {
                 return Ok(None);
             }
-            match live {
-                Some((mut progress, false)) => {
+            match reached {
+                Some(Follows::Driver(mut progress, false)) => {
                     // An error means that the driver is gone: the store says how it ended.
-                    if progress.changed().await.is_err() && self.runs.find(id).is_none() {
+                    if progress.changed().await.is_err() && !self.runs.is_driven(id) {
                         let record = self.store.run(id).await?;
                         if record.is_some_and(|record| record.result.is_none()) {
                             return Err(
@@ -153,11 +161,21 @@ impl Host {
                         }
                     }
                 }
-                Some((_, true)) => {}
+                Some(Follows::Driver(_, true)) => {}
+                // Until somebody answers. The signal says no more than that by its end.
+                Some(Follows::Nothing(mut signal)) => drop(signal.changed().await),
                 None => return Err(Fault::Unavailable(format!("execution {id} is not driven now")).into()),
             }
         }
     }
+}
+
+/// What is waited for until a run has come further.
+enum Follows {
+    /// Its driver, and whether the run has ended.
+    Driver(watch::Receiver<Progress>, bool),
+    /// Nobody drives it until it is answered.
+    Nothing(watch::Receiver<()>),
 }
 
 /// What is known of a run without its journal.

@@ -7,9 +7,10 @@
 use crate::error::Refusal;
 use crate::host::Host;
 use crate::toolbox::{InstalledPack, Loaded};
+use mizzen_catalog::change::OlderVersion;
 use mizzen_catalog::{LoadCode, PluginLoadError, Stage};
 use mizzen_model::council::Council;
-use mizzen_model::governance::{PackMount, PackOrigin};
+use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::ir::PackCompatError;
 use semver::{Version, VersionReq};
 use serde::Serialize;
@@ -138,6 +139,31 @@ pub(crate) fn unmountable(loaded: &Loaded) -> Vec<PluginLoadError> {
         help: "install the plugin that provides it, or take its [[governance]] out of mizzen.toml".to_owned(),
     };
     problems(loaded, mounts).into_iter().map(error).collect()
+}
+
+/// Mandatory packs of `mizzen.toml` that another set would have in an older version: what an older one does not veto is not vetoed.
+pub(crate) fn lowered(running: &Loaded, next: &Loaded) -> Vec<OlderVersion> {
+    let mandatory = next
+        .governance()
+        .iter()
+        .filter(|mount| mount.mode() == PackMode::Mandatory);
+    let of =
+        |loaded: &Loaded, mount: &PackMount| find(loaded, "", mount).ok().map(|pack| pack.version().clone());
+    mandatory
+        .filter_map(|mount| {
+            // What the host ran under this id, whichever version its configuration named then.
+            let any = PackMount {
+                version: None,
+                ..mount.clone()
+            };
+            let (newest, version) = (of(running, &any)?, of(next, mount)?);
+            (version < newest).then(|| OlderVersion {
+                name: format!("pack {}", mount.id),
+                version,
+                newest,
+            })
+        })
+        .collect()
 }
 
 /// Everything that governs a chain, in load order: the host's mounts, the council's, the chain's.

@@ -64,13 +64,7 @@ impl ChannelSecret {
             hasher.finalize()
         };
         let inner = pass(0x36, body);
-        let mut text = "sha256=".to_owned();
-        for byte in pass(0x5c, &inner) {
-            use std::fmt::Write as _;
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        format!("sha256={}", mizzen_model::hex::encode(&pass(0x5c, &inner)))
     }
 }
 

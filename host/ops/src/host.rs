@@ -115,13 +115,17 @@ impl Host {
             .map_or_else(Arc::default, |toolbox| toolbox.loaded())
     }
 
+    pub(crate) fn toolbox(&self) -> Option<&Arc<Toolbox>> {
+        self.toolbox.get()
+    }
+
     pub(crate) fn call_policy(&self) -> CallPolicy {
         self.toolbox
             .get()
             .map_or_else(CallPolicy::default, |toolbox| toolbox.policy())
     }
 
-    /// Runs a driver on the guests' threads, where its calls need no hop; here when there are no guests.
+    /// Runs a driver on the threads where calls begin, so that short ones need no hop; here when there are no guests.
     pub(crate) fn spawn_run(&self, driver: impl Future<Output = ()> + Send + 'static) {
         match self.toolbox.get() {
             None => drop(tokio::spawn(driver)),

@@ -33,6 +33,7 @@ mod executions;
 mod get_council;
 mod get_sprite;
 mod governance;
+mod governed_data;
 mod health;
 mod hooks;
 mod host;
@@ -43,6 +44,9 @@ pub mod outgoing;
 mod plugin_set;
 mod plugins;
 mod prompts;
+mod protection;
+mod quota;
+mod read_audit;
 mod registry;
 mod review;
 mod runs;
@@ -58,7 +62,7 @@ mod verify_fingerprint;
 pub use api_keys::{ApiKeyRequest, MadeApiKey};
 pub use authenticate::AccessRefusal;
 pub use caller::{Caller, Grant, UnknownGrant};
-pub use change_plugins::{Approval, Placement, Switch};
+pub use change_plugins::{Approval, Direction, Placement, PluginUpload, Switch};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use document::{Document, Documents, Force, IfMatch};
 pub use entropy::{CountingEntropy, Entropy, SystemEntropy};
@@ -67,19 +71,23 @@ pub use examine_records::Examined;
 pub use execute_chain::{Executed, Wait};
 pub use executions::{ExecutionEvent, ExecutionPlace, Executions};
 pub use governance::{MountProblem, Mountable};
+pub use governed_data::{
+    AcceptedGovernance, Ungoverned, accept_governance, check_mounts as check_governing_mounts,
+};
 pub use health::{Checks, Health, State};
 pub use hooks::{Channel, ChannelSecret, Hooks};
 pub use host::{Host, IdempotencyKey, timestamp};
 pub use metrics::{Family, Metrics};
-pub use plugin_set::{PluginSet, PluginSetError};
+pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
+pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
-    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay, Runs,
-    Transition, Verified, replay, verify as verify_audit,
+    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay,
+    RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use verify_fingerprint::FingerprintReport;
 
-pub use mizzen_store::{List, RunFilter, SpriteFilter};
+pub use mizzen_store::{AuditFilter, List, RunFilter, SpriteFilter};

@@ -1,15 +1,17 @@
 //! Outgoing HTTP for plugins and hooks: to allowed addresses only, one request, one bounded response.
 //!
 //! The permission check has already allowed the host's name. What is decided here is where that name leads: every address
-//! that a name resolves to must be public, unless the operator granted the host by its full name. The connection goes to
-//! the very address that was checked; the name is not looked up twice. Redirects are answers, not orders.
+//! that a name resolves to must be public, unless the operator said that this host is a private one ([`Purpose`]). The
+//! connection goes to the very address that was checked; the name is not looked up twice. Redirects are answers, not orders.
 
 mod address;
 mod connect;
 mod prompt;
+mod purpose;
 
 pub use address::is_public;
 pub use connect::{Connect, Connection, Resolve, SystemNetwork};
+pub use purpose::{PrivateHosts, Purpose};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -45,12 +47,14 @@ pub struct Outgoing {
     resolve: Arc<dyn Resolve>,
     connect: Arc<dyn Connect>,
     limits: OutgoingLimits,
+    purpose: Purpose,
 }
 
 impl std::fmt::Debug for Outgoing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Outgoing")
             .field("limits", &self.limits)
+            .field("purpose", &self.purpose)
             .finish_non_exhaustive()
     }
 }
@@ -70,24 +74,30 @@ const OURS: &[&str] = &[
     "expect",
 ];
 
+/// Headers with which some servers take one method for another: a GET must not become a POST behind the permission's back.
+const OVERRIDES: &[&str] = &["x-http-method", "x-http-method-override", "x-method-override"];
+
 impl Outgoing {
-    /// Over this network.
+    /// Over this network, for plugins that may reach no private host by its name.
     pub fn new(resolve: Arc<dyn Resolve>, connect: Arc<dyn Connect>, limits: OutgoingLimits) -> Self {
         Self {
             resolve,
             connect,
             limits,
+            purpose: Purpose::default(),
         }
+    }
+
+    /// The same network for another purpose.
+    #[must_use]
+    pub fn serving(self, purpose: Purpose) -> Self {
+        Self { purpose, ..self }
     }
 
     /// Over the machine's network.
     pub fn system(limits: OutgoingLimits) -> Self {
         let network = Arc::new(SystemNetwork::default());
-        Self {
-            resolve: Arc::clone(&network) as _,
-            connect: network,
-            limits,
-        }
+        Self::new(Arc::clone(&network) as _, network, limits)
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, ToolError> {
@@ -162,11 +172,12 @@ impl Outgoing {
                 .await
                 .map_err(|error| unreachable_host(host, &error))?,
         };
-        if named == HostNamed::ByPattern
+        if !self.purpose.may_be_private(host, named)
             && let Some(address) = addresses.iter().find(|address| !is_public(**address))
         {
             return Err(ToolError::Denied(format!(
-                "`{host}` leads to {address}, which is not a public address; the operator can grant this host by its full name (net:{host})"
+                "`{host}` leads to {address}, which is not a public address; {}",
+                self.purpose.advice(host)
             )));
         }
         let first = addresses
@@ -205,6 +216,12 @@ fn message(request: &HttpRequest) -> Result<Request<Full<Bytes>>, ToolError> {
             HeaderName::from_bytes(name.as_bytes()).map_err(|error| invalid(&at, error.to_string()))?;
         if OURS.contains(&name.as_str()) {
             return Err(invalid(&at, format!("`{name}` is set by the host")));
+        }
+        if OVERRIDES.contains(&name.as_str()) {
+            return Err(invalid(
+                &at,
+                format!("`{name}` is not sent: the method is the request's own"),
+            ));
         }
         let value = HeaderValue::from_str(value).map_err(|error| invalid(&at, error.to_string()))?;
         message.headers_mut().append(name, value);

@@ -3,21 +3,24 @@
 //! One change at a time. A change is prepared and checked by the catalog, tried by the toolbox, and only then written;
 //! whatever refuses it, the running set and the files are what they were.
 
-use crate::outgoing::{Outgoing, OutgoingLimits};
+use crate::clock::{Clock, SystemClock};
+use crate::governance;
+use crate::governed_data::{self, Ungoverned};
+use crate::outgoing::{Outgoing, OutgoingLimits, PrivateHosts, Purpose};
 use crate::registry::Registry;
-use crate::toolbox::{Outfit, SecretValues, StoreKv, Toolbox};
-use mizzen_catalog::change::{ChangeError, Installation, Prepared};
+use crate::toolbox::{Loaded, Outfit, SecretValues, StoreKv, Toolbox, Unconfigured};
+use mizzen_catalog::change::{ChangeError, Direction, Installation, Prepared};
 use mizzen_catalog::config::{PluginConfig, SecretSource};
 use mizzen_catalog::trust::TrustMode;
 use mizzen_catalog::{LoadFailure, LoadPlan, files};
 use mizzen_engine::{CallPolicy, Profile};
 use mizzen_sandbox::{Sandbox, Secret};
-use mizzen_store::{KvLimits, Store};
+use mizzen_store::{KvLimits, Store, StoreError};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// A secret is a line, not a file.
-const MAX_SECRET: u64 = 64 << 10;
+/// The largest secret, in bytes: a secret is a line, not a file.
+pub const MAX_SECRET: u64 = 64 << 10;
 
 /// Why the set is not loaded, or not changed.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +46,12 @@ pub enum PluginSetError {
         "the profile `cleared` takes pinned trust only, and [trust] mode is `{0}`; write mode = \"pinned\" and list the keys in trust.toml"
     )]
     ClearedNeedsPinnedTrust(TrustMode),
+    /// The configuration lacks packs that govern the data folder.
+    #[error(transparent)]
+    Ungoverned(#[from] Ungoverned),
+    /// What governs the data folder cannot be read or written.
+    #[error("the governance of the data folder cannot be read or written: {0}")]
+    Store(#[from] StoreError),
     /// A task of ours broke off.
     #[error("loading broke off: {0}")]
     Broken(String),
@@ -102,7 +111,11 @@ impl PluginSet {
     /// With all problems of the set.
     pub async fn reload(&self, registry: &Registry) -> Result<(), PluginSetError> {
         let Some(installation) = self.installation.clone() else {
-            return Ok(());
+            // Nothing is mounted without a configuration.
+            return Ok(governed_data::check_mounts(
+                &self.store.governing_packs().await?,
+                &[],
+            )?);
         };
         let _alone = self.changing.lock().await;
         let planned = {
@@ -116,8 +129,36 @@ impl PluginSet {
             }
             planned => planned?,
         };
-        self.run(&config, &plan, registry).await?;
-        Ok(blocking(move || installation.remember_pins(&config, &plan)).await??)
+        for file in [
+            &installation.config,
+            &config.trust_file,
+            &config.pins_file,
+            &config.versions_file(),
+        ] {
+            if let Some(mode) = files::writable_by_others(file) {
+                tracing::warn!(file = %file.display(), "others can write the file (mode {mode:o}); run chmod go-w on it");
+            }
+        }
+        // The operator's own files: what goes back there is meant, and said.
+        let warn = |running: &Loaded, next: &Loaded| {
+            for older in governance::lowered(running, next) {
+                tracing::warn!("{older}; it is mandatory, and the configuration goes back to it");
+            }
+            Ok(())
+        };
+        let loaded = self.run(&config, &plan, registry, warn).await?;
+        let remembered = {
+            let (installation, config, plan) = (installation.clone(), config.clone(), plan.clone());
+            blocking(move || installation.remember_versions(&config, &plan)).await?
+        };
+        if let Err(error) = remembered {
+            // The set runs; that a later step back is not noticed is no reason to stop it.
+            tracing::warn!("the versions of the plugins are not remembered: {error}");
+        }
+        Ok(
+            blocking(move || installation.remember_pins(&config, &plan, loaded.registry().new_pins()))
+                .await??,
+        )
     }
 
     /// A refused set leaves the running one as it was, but for what has been revoked: nobody revokes something in order to go on
@@ -134,7 +175,7 @@ impl PluginSet {
         let failure = failure.clone();
         let rest = blocking(move || installation.plan_without_revoked(&failure)).await?;
         if let Some((config, plan)) = rest {
-            self.run(&config, &plan, registry).await?;
+            self.run(&config, &plan, registry, |_, _| Ok(())).await?;
             tracing::error!("what has been revoked is not run any more");
         }
         Ok(())
@@ -144,6 +185,7 @@ impl PluginSet {
     pub(crate) async fn change(
         &self,
         registry: &Registry,
+        direction: Direction,
         prepare: impl FnOnce(&Installation) -> Result<Prepared, ChangeError> + Send + 'static,
     ) -> Result<Prepared, PluginSetError> {
         let installation = self.installation.clone().ok_or(PluginSetError::NotConfigured)?;
@@ -152,8 +194,14 @@ impl PluginSet {
             let installation = installation.clone();
             blocking(move || installation.plan()).await?
         };
-        let prepared = blocking(move || prepare(&installation)).await??;
-        self.run(&prepared.config, &prepared.plan, registry).await?;
+        let mut prepared = blocking(move || prepare(&installation)).await??;
+        let plan = prepared.plan.clone().map_err(ChangeError::from)?;
+        let judge = move |running: &Loaded, next: &Loaded| match governance::lowered(running, next).pop() {
+            Some(older) if direction == Direction::Forward => Err(ChangeError::from(Box::new(older)).into()),
+            _ => Ok(()),
+        };
+        let loaded = self.run(&prepared.config, &plan, registry, judge).await?;
+        prepared.described_pins = loaded.registry().new_pins().to_vec();
         let (prepared, written) = blocking(move || {
             let written = prepared.write();
             (prepared, written)
@@ -162,48 +210,60 @@ impl PluginSet {
         if let Err(error) = written {
             // What was there before was running a moment ago: it loads.
             if let Ok((config, plan)) = before {
-                self.run(&config, &plan, registry).await?;
+                self.run(&config, &plan, registry, |_, _| Ok(())).await?;
             }
             return Err(error.into());
         }
         Ok(prepared)
     }
 
+    /// Tries a plan, has the running set and the next one compared, and only then exchanges them.
     async fn run(
         &self,
         config: &PluginConfig,
         plan: &LoadPlan,
         registry: &Registry,
-    ) -> Result<(), PluginSetError> {
+        judge: impl FnOnce(&Loaded, &Loaded) -> Result<(), PluginSetError>,
+    ) -> Result<Arc<Loaded>, PluginSetError> {
         if self.profile == Profile::Cleared && config.mode != TrustMode::Pinned {
             return Err(PluginSetError::ClearedNeedsPinnedTrust(config.mode));
         }
+        let known = self.store.governing_packs().await?;
+        governed_data::check_mounts(&known, &config.governance)?;
         let outfit = self.outfit(config)?;
-        let loaded = self
+        let tried = self
             .toolbox
-            .load_with(plan, outfit)
+            .try_out(plan, Arc::new(outfit))
             .await
             .map_err(ChangeError::from)?;
+        judge(&self.toolbox.loaded(), &tried.next)?;
+        let now_ms = SystemClock.now_ms();
+        let governing = governed_data::governing(&known, &tried.next, now_ms)?;
+        // Before the first run that they govern.
+        governed_data::remember(&self.store, &known, governing, now_ms).await?;
+        let loaded = self.toolbox.adopt(tried);
         registry.replace(loaded.installed());
-        Ok(())
+        Ok(loaded)
     }
 
     fn outfit(&self, config: &PluginConfig) -> Result<Outfit, PluginSetError> {
-        let mut secrets = SecretValues::new();
-        for (name, source) in &config.secrets {
-            secrets.insert(name.clone(), Secret::new(secret(name, source)?));
-        }
+        let secrets = read_secrets(config)?;
         let store = self.store.clone();
+        let private_hosts: PrivateHosts = Arc::new(config.private_hosts.clone());
+        let http =
+            Outgoing::system(OutgoingLimits::default()).serving(Purpose::Plugins(Arc::clone(&private_hosts)));
         Ok(Outfit {
             settings: config.settings.clone(),
             secrets,
-            http: Some(Arc::new(Outgoing::system(OutgoingLimits::default()))),
+            http: Some(Arc::new(http)),
+            private_hosts,
             kv: Arc::new(move |owner| Arc::new(StoreKv::new(store.clone(), owner, KvLimits::default()))),
             policy: CallPolicy {
                 profile: self.profile,
                 ..CallPolicy::default()
             },
             governance: config.governance.clone(),
+            unconfigured: Unconfigured::Refused,
         })
     }
 }
@@ -213,6 +273,18 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|error| PluginSetError::Broken(error.to_string()))
+}
+
+/// Reads the secrets that a configuration names from where they are kept.
+///
+/// # Errors
+/// With the first that cannot be read; its value is in no message.
+pub fn read_secrets(config: &PluginConfig) -> Result<SecretValues, PluginSetError> {
+    let mut secrets = SecretValues::new();
+    for (name, source) in &config.secrets {
+        secrets.insert(name.clone(), Secret::new(secret(name, source)?));
+    }
+    Ok(secrets)
 }
 
 fn secret(name: &str, source: &SecretSource) -> Result<String, PluginSetError> {

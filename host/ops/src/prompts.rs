@@ -1,5 +1,6 @@
 //! Where `$ref:` prompts may come from (D10): files below one folder, and named hosts. Both are off until configured.
 
+use mizzen_catalog::files;
 use mizzen_model::sprite::{PROMPT_MAX, PromptReference};
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -101,11 +102,7 @@ fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
     if !path.starts_with(&root) {
         return Err(refused());
     }
-    let metadata = std::fs::metadata(&path).map_err(|_| refused())?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(refused());
-    }
-    let text = std::fs::read_to_string(&path).map_err(|_| refused())?;
+    let text = files::read_text(&path, MAX_BYTES).map_err(|_| refused())?;
     if text.chars().count() > PROMPT_MAX {
         Err(refused())
     } else {

@@ -1,14 +1,17 @@
 //! The runs that are open: who drives each of them, and how to reach it.
 //!
-//! Every open run has exactly one driver, a task that owns its state machine. Operations send it messages; nothing else
-//! touches the run. What a driver has done is durable before anybody hears of it.
+//! Every open run has at most one driver, a task that owns its state machine. Operations send it messages; nothing else
+//! touches the run. What a driver has done is durable before anybody hears of it. A run that waits for a person has no driver: it is
+//! parked, and made again from its journal when somebody answers.
 
 mod audit;
 mod body;
 mod drive;
 mod entry;
 mod ledger;
+mod nested;
 mod packs;
+mod parked;
 mod perform;
 mod recover;
 mod replay;
@@ -27,16 +30,47 @@ use resolve::PlanCache;
 pub(crate) use resolve::Planned;
 pub use seal::HostKey;
 
+use crate::caller::Caller;
+use crate::quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 use mizzen_model::execution::{Approval, ChainExecutionResult};
+use mizzen_model::id::CouncilId;
 use mizzen_store::{AuditEntry, RunRefused, WriteError};
+use parked::Parked;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-/// Runs that may be open at once; further ones are refused until some have ended.
-const OPEN_MAX: usize = 16_384;
+/// Runs that may be open at once when nothing is set.
+const OPEN: usize = 16_384;
+/// The part of them that one caller gets.
+const CALLER: usize = 4;
+/// The part that only callers get who have few, and how few: the part of the whole of which they have less.
+const KEPT: usize = 8;
+const FEW: usize = 64;
+
+/// How many runs may be open, and how long they wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Runs that are open at once; further ones are refused until some have ended. The last eighth is for callers who have few.
+    pub open: usize,
+    /// Runs of one API key; on a host without keys, of one council.
+    pub open_per_caller: usize,
+    /// How long a new run waits for a person; none: for as long as it takes.
+    pub escalation: Option<Duration>,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            open: OPEN,
+            open_per_caller: OPEN / CALLER,
+            escalation: None,
+        }
+    }
+}
 
 /// How far a run has come, as far as it is durable.
 #[derive(Debug, Clone, Default)]
@@ -128,12 +162,46 @@ pub(crate) struct Live {
     pub(crate) progress: watch::Receiver<Progress>,
 }
 
+/// Where an open run is.
+#[derive(Debug)]
+enum Place {
+    /// With its driver.
+    Driven(Live),
+    /// In the store.
+    Parked(Parked),
+    /// On its way from the store to a driver; gone when it is there.
+    Waking(watch::Sender<()>),
+}
+
+/// An open run, and its part of all that may be open.
+struct Open {
+    place: Place,
+    _share: Option<QuotaShare>,
+}
+
+/// How an open run can be reached.
+pub(crate) enum Reached {
+    /// By its driver.
+    Driven(Live),
+    /// It waits for a person, and this is how far it has come, if that is little. The signal ends when it waits no more.
+    Parked(Option<Arc<ChainExecutionResult>>, watch::Receiver<()>),
+    /// Soon. The signal ends then.
+    Soon(watch::Receiver<()>),
+}
+
 /// The open runs of a host.
-#[derive(Default)]
 pub struct Runs {
-    live: Mutex<HashMap<Uuid, Live>>,
+    open: Mutex<HashMap<Uuid, Open>>,
+    limits: RunLimits,
+    quota: Arc<Quota>,
     plans: PlanCache,
     stuck: AtomicUsize,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self::new(RunLimits::default())
+    }
 }
 
 impl std::fmt::Debug for Runs {
@@ -143,9 +211,35 @@ impl std::fmt::Debug for Runs {
 }
 
 impl Runs {
-    /// How many runs are driven now.
+    /// No runs yet.
+    pub fn new(limits: RunLimits) -> Self {
+        Self {
+            open: Mutex::default(),
+            limits,
+            quota: Quota::new(QuotaLimits {
+                all: limits.open,
+                each: limits.open_per_caller,
+                kept: limits.open / KEPT,
+                little: (limits.open / FEW).max(1),
+            }),
+            plans: PlanCache::default(),
+            stuck: AtomicUsize::new(0),
+        }
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<Uuid, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many runs are open: driven now, or waiting for a person.
     pub fn open(&self) -> usize {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.places().len()
+    }
+
+    /// How long a new run waits for a person, in milliseconds.
+    pub(crate) fn escalation_ms(&self) -> Option<u64> {
+        let time = self.limits.escalation?;
+        Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// How many open runs nobody could drive when they were last looked at. Always 0 on a sound host.
@@ -157,33 +251,79 @@ impl Runs {
         self.stuck.store(count, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.open() >= OPEN_MAX
+    /// A place for one more run of a caller, or which limit stands against it and how many that are.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        council: CouncilId,
+    ) -> Result<QuotaShare, (QuotaExceeded, usize)> {
+        let limits = self.quota.limits();
+        self.quota
+            .take(&holder(caller.actor(), council), 1)
+            .map_err(|exceeded| match exceeded {
+                QuotaExceeded::Each => (exceeded, limits.each),
+                QuotaExceeded::All | QuotaExceeded::Kept => (exceeded, limits.all),
+            })
     }
 
+    /// Counts a run that was begun before.
+    fn count(&self, actor: &str, council: CouncilId) -> QuotaShare {
+        self.quota.count(&holder(actor, council), 1)
+    }
+
+    /// Keeps the share of a run for as long as it is open.
+    pub(crate) fn keep(&self, id: Uuid, share: QuotaShare) {
+        if let Some(open) = self.places().get_mut(&id) {
+            open._share = Some(share);
+        }
+    }
+
+    /// The driver of a run.
     pub(crate) fn find(&self, id: Uuid) -> Option<Live> {
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&id)
-            .cloned()
+        match &self.places().get(&id)?.place {
+            Place::Driven(live) => Some(live.clone()),
+            Place::Parked(_) | Place::Waking(_) => None,
+        }
     }
 
+    /// How to reach a run; none when it is not open here.
+    pub(crate) fn reach(&self, id: Uuid) -> Option<Reached> {
+        Some(match &self.places().get(&id)?.place {
+            Place::Driven(live) => Reached::Driven(live.clone()),
+            Place::Parked(parked) => Reached::Parked(parked.shown(), parked.watch()),
+            Place::Waking(awake) => Reached::Soon(awake.subscribe()),
+        })
+    }
+
+    /// Whether somebody drives a run, or would when it is answered.
     pub(crate) fn is_driven(&self, id: Uuid) -> bool {
-        self.find(id).is_some()
+        self.places().contains_key(&id)
     }
 
     fn enter(&self, id: Uuid, live: Live) {
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id, live);
+        self.put(id, Place::Driven(live));
+    }
+
+    /// What there was of it is dropped: who waits for that looks again.
+    fn put(&self, id: Uuid, place: Place) {
+        let mut places = self.places();
+        match places.get_mut(&id) {
+            Some(open) => open.place = place,
+            None => {
+                places.insert(id, Open { place, _share: None });
+            }
+        }
     }
 
     fn leave(&self, id: Uuid) {
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&id);
+        self.places().remove(&id);
+    }
+}
+
+/// Who has a run, when they are counted: a key, or where there are no keys, the council.
+fn holder(actor: &str, council: CouncilId) -> String {
+    match actor {
+        "local" => format!("council {council}"),
+        key => key.to_owned(),
     }
 }

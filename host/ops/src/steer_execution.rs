@@ -3,20 +3,23 @@
 use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
-use crate::runs::Message;
+use crate::runs::{Message, Reached};
 use mizzen_model::execution::{Approval, ChainExecutionResult, DecisionRequest, ExecutionStatus};
 use mizzen_model::json::Json;
 use serde_json::Value;
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// Entries of a journal that are read at once.
 const PIECE: usize = 256;
+/// How often somebody is told something who may be gone in that moment.
+const TRIES: usize = 4;
 
 impl Host {
     /// Answers an escalation. The same answer twice is one answer; another one is refused.
     pub async fn decide_execution(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
         id: Uuid,
         document: &Json,
@@ -35,7 +38,7 @@ impl Host {
                 escalation_id: request.escalation_id.clone(),
                 decision: request.decision,
                 reason: request.reason.clone(),
-                audit,
+                audit: audit.clone(),
                 reply,
             })
             .await?;
@@ -104,11 +107,19 @@ impl Host {
     /// Ends a run. Ending it twice is ending it once; a run that ended otherwise cannot be cancelled.
     ///
     /// Nothing is read or written before the run's driver is told: what a person wants to stop is stopped first.
-    pub async fn cancel_execution(&self, caller: &Caller, id: Uuid) -> Result<ChainExecutionResult, OpError> {
+    pub async fn cancel_execution(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: Uuid,
+    ) -> Result<ChainExecutionResult, OpError> {
         let audit = self.audit(caller, "cancel_execution", id.to_string());
         let reason = format!("cancelled by {}", caller.actor());
         let result = self
-            .tell(id, |reply| Message::Cancel { reason, audit, reply })
+            .tell(id, |reply| Message::Cancel {
+                reason: reason.clone(),
+                audit: audit.clone(),
+                reply,
+            })
             .await?;
         match result.status {
             ExecutionStatus::Cancelled => Ok(result),
@@ -118,21 +129,25 @@ impl Host {
 
     /// Sends a message to a run's driver; the answer is what is durable after it. A run that ends meanwhile answers itself.
     async fn tell(
-        &self,
+        self: &Arc<Self>,
         id: Uuid,
-        message: impl FnOnce(oneshot::Sender<ChainExecutionResult>) -> Message,
+        message: impl Fn(oneshot::Sender<ChainExecutionResult>) -> Message,
     ) -> Result<ChainExecutionResult, OpError> {
-        if let Some(live) = self.runs.find(id) {
+        for _ in 0..TRIES {
             let (reply, answer) = oneshot::channel();
-            if live.inbox.send(message(reply)).await.is_ok()
+            if self.hand_over(id, message(reply)).await?.is_none()
                 && let Ok(result) = answer.await
             {
                 return Ok(result);
             }
-        }
-        let result = self.execution(id).await?;
-        if result.status.is_final() {
-            return Ok(result);
+            let result = self.execution(id).await?;
+            if result.status.is_final() {
+                return Ok(result);
+            }
+            // A driver that was about to park its run has heard nothing.
+            if !matches!(self.runs.reach(id), Some(Reached::Parked(..) | Reached::Soon(_))) {
+                break;
+            }
         }
         Err(Fault::Unavailable(format!(
             "execution {id} cannot be told anything at the moment; try again"

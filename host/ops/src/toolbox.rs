@@ -5,6 +5,7 @@
 //! that is refused leaves the running set as it was.
 
 mod call;
+mod changes;
 mod load;
 mod memory_kv;
 mod nested;
@@ -14,12 +15,16 @@ mod publish;
 mod store_kv;
 
 pub use call::{CallError, CallRequest, ToolResult};
+pub(crate) use changes::ToolChanges;
 pub use memory_kv::MemoryKv;
-pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues};
+pub(crate) use nested::told_to_caller;
+pub use outfit::{OpenKv, Outfit, OutfitError, SecretValues, Unconfigured};
 pub use pack::InstalledPack;
+pub(crate) use pack::MomentTerms;
 pub use store_kv::StoreKv;
 
 use crate::governance;
+use crate::outgoing::PrivateHosts;
 use mizzen_catalog::load::waiting_upgrades;
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
@@ -53,12 +58,19 @@ pub struct Loaded {
     packs: BTreeMap<(Digest, String), Arc<InstalledPack>>,
 }
 
-/// A plugin with what it was given, so that changed settings or secrets are not mistaken for the same plugin.
+/// A plugin with what it was given, so that changed settings, secrets or hosts are not mistaken for the same plugin.
 #[derive(Clone)]
 struct Ready {
     plugin: Plugin,
     settings: Option<String>,
     secrets: SecretValues,
+    private_hosts: PrivateHosts,
+}
+
+/// A set that would load. It does not run yet.
+pub(crate) struct Tried {
+    pub(crate) next: Loaded,
+    outfit: Arc<Outfit>,
 }
 
 /// A tool that can be called: nothing is left to compile or look up.
@@ -145,7 +157,8 @@ impl Toolbox {
     /// # Errors
     /// With every problem of every plugin; the running set is what it was.
     pub async fn load(self: &Arc<Self>, plan: &LoadPlan) -> Result<Arc<Loaded>, LoadFailure> {
-        self.exchange(plan, self.outfit()).await
+        let tried = self.try_out(plan, self.outfit()).await?;
+        Ok(self.adopt(tried))
     }
 
     /// The same, with other settings, secrets and services behind the imports from now on.
@@ -157,14 +170,19 @@ impl Toolbox {
         plan: &LoadPlan,
         outfit: Outfit,
     ) -> Result<Arc<Loaded>, LoadFailure> {
-        self.exchange(plan, Arc::new(outfit)).await
+        let tried = self.try_out(plan, Arc::new(outfit)).await?;
+        Ok(self.adopt(tried))
     }
 
-    async fn exchange(
+    /// Compiles, describes and registers a plan beside the running set, which stays what it is.
+    ///
+    /// # Errors
+    /// With every problem of every plugin.
+    pub(crate) async fn try_out(
         self: &Arc<Self>,
         plan: &LoadPlan,
         outfit: Arc<Outfit>,
-    ) -> Result<Arc<Loaded>, LoadFailure> {
+    ) -> Result<Tried, LoadFailure> {
         // The plan was made from the files alone; whether a change asks for more than what runs can only be seen here.
         let running = self.loaded();
         let errors = waiting_upgrades(running.plugins().map(|plugin| plugin.verified().as_ref()), plan);
@@ -176,13 +194,18 @@ impl Toolbox {
         if !errors.is_empty() {
             return Err(LoadFailure { errors });
         }
-        let next = Arc::new(next);
+        Ok(Tried { next, outfit })
+    }
+
+    /// Puts a set that was tried in the place of the running one.
+    pub(crate) fn adopt(&self, tried: Tried) -> Arc<Loaded> {
+        let next = Arc::new(tried.next);
         for warning in next.registry.warnings() {
             tracing::warn!("{warning}");
         }
         tracing::info!(plan = %next.plan_hash, plugins = next.plugins.len(), "plugins loaded");
-        *self.outfit.write().unwrap_or_else(PoisonError::into_inner) = outfit;
+        *self.outfit.write().unwrap_or_else(PoisonError::into_inner) = tried.outfit;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
-        Ok(next)
+        next
     }
 }

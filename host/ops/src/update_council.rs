@@ -5,14 +5,14 @@ use crate::council::{from_record, to_record};
 use crate::document::{ATTEMPTS, Document, Force, IfMatch};
 use crate::error::{Fault, OpError, Refusal, council_refused};
 use crate::host::Host;
-use mizzen_model::council::Council;
+use crate::protection::taken_out;
 use mizzen_model::json::Json;
 use mizzen_store::{CouncilChange, CouncilRefused, WriteError};
 use uuid::Uuid;
 
 impl Host {
     /// Replaces a council. Its sprites are snapshotted anew; chains that keep their id keep their history. Taking a protected
-    /// sprite out of the council, or its step out of a chain, needs force (D21).
+    /// sprite, its protection or one of its steps out of the council needs force (D26).
     pub async fn update_council(
         &self,
         caller: &Caller,
@@ -38,7 +38,7 @@ impl Host {
             }
             let council = self.build_council(checked, id, Some(&before))?;
             if force == Force::No
-                && let Some(sprite) = unprotected(&before, &council)
+                && let Some(sprite) = taken_out(&before, Some(&council))
             {
                 return Err(Refusal::Protected(sprite).into());
             }
@@ -68,33 +68,4 @@ impl Host {
         }
         Err(Fault::Unavailable(format!("council {id} is changed too often at the moment")).into())
     }
-}
-
-/// A protected sprite that the change takes out of the council or out of one of its chains.
-fn unprotected(before: &Council, after: &Council) -> Option<Uuid> {
-    let protected = before
-        .sprites
-        .iter()
-        .filter(|sprite| sprite.body.protected == Some(true));
-    protected
-        .map(|sprite| sprite.id)
-        .find(|sprite| {
-            let is_out = after.sprite(*sprite).is_none();
-            let loses_step = before.chains.iter().any(|chain| {
-                let steps = |council: &Council| {
-                    council.chain(chain.id).map_or(0, |chain| {
-                        chain
-                            .body
-                            .steps
-                            .iter()
-                            .filter(|step| step.sprite_id == *sprite)
-                            .count()
-                    })
-                };
-                // A chain that goes as a whole bypasses nobody; one that stays must keep the steps of its protected sprites.
-                after.chain(chain.id).is_some() && steps(after) < steps(before)
-            });
-            is_out || loses_step
-        })
-        .map(|sprite| sprite.uuid())
 }

@@ -5,7 +5,7 @@ use crate::clock::ManualClock;
 use crate::entropy::CountingEntropy;
 use crate::hooks::{Channel, ChannelSecret, Hooks, destination};
 use crate::host::Host;
-use crate::outgoing::{Connect, Connection, Outgoing, OutgoingLimits, Resolve};
+use crate::outgoing::{Connect, Connection, Outgoing, OutgoingLimits, Purpose, Resolve};
 use mizzen_engine::{ToolError, WebUrl};
 use mizzen_model::rule::Hook;
 use mizzen_sandbox::{Http, HttpRequest, HttpResponse, Pending};
@@ -261,11 +261,14 @@ async fn private_addresses_are_refused_for_good_unless_the_operator_named_the_ho
             Arc::clone(&network) as _,
             Arc::clone(&network) as _,
             OutgoingLimits::default(),
-        );
+        )
+        .serving(Purpose::Hooks);
         let deliverer = tokio::spawn(Arc::clone(&bench.host).deliver_hooks(Arc::new(outgoing)));
         let found = bench.until("a try is recorded", |all| all[0].attempts == 1).await;
         let expected = if connects { "pending" } else { "failed" };
         assert_eq!(found[0].state, expected, "{address}: {found:?}");
+        let advised = format!("{:?}", found[0]).contains("private_hosts of [hooks]");
+        assert_eq!(advised, !connects, "{address}: {found:?}");
         let connected = network.connected.lock().unwrap().len();
         assert_eq!(connected, usize::from(connects), "{address}");
         deliverer.abort();

@@ -43,7 +43,7 @@ impl FetchPrompt for Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outgoing::{Connect, Connection, OutgoingLimits, Resolve};
+    use crate::outgoing::{Connect, Connection, OutgoingLimits, Purpose, Resolve};
     use mizzen_sandbox::Pending;
     use std::io;
     use std::net::{IpAddr, SocketAddr};
@@ -91,7 +91,8 @@ mod tests {
             Arc::clone(&network) as _,
             Arc::clone(&network) as _,
             OutgoingLimits::default(),
-        );
+        )
+        .serving(Purpose::Prompts);
         let result = FetchPrompt::fetch(&outgoing, "https://prompts.example.com/a.txt", 10).await;
         let connected = network.connected.lock().unwrap().len();
         (result, connected)
@@ -102,7 +103,11 @@ mod tests {
         let ok = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
         assert_eq!(fetched("1.1.1.1", ok).await, (Ok("hello".to_owned()), 1));
         let (refused, connected) = fetched("169.254.169.254", ok).await;
-        assert!(refused.unwrap_err().contains("not a public address"));
+        let refused = refused.unwrap_err();
+        assert!(
+            refused.contains("not a public address; prompts are read"),
+            "{refused}"
+        );
         assert_eq!(connected, 0, "a refused address is not connected to");
         for (answer, said) in [
             (

@@ -5,6 +5,7 @@ use super::seal::DOMAIN;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use mizzen_catalog::key::PublicKey;
+use mizzen_model::hex;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use mizzen_model::json::{Limits, parse};
@@ -181,7 +182,7 @@ fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditE
     let seal = document.get("seal").ok_or_else(|| malformed("it has no seal"))?;
     let statement_text = text(seal, "statement").ok_or_else(|| malformed("the seal has no statement"))?;
     let signature = text(seal, "signature")
-        .and_then(|text| decode(&text))
+        .and_then(|text| hex::decode(&text))
         .ok_or_else(|| malformed("the seal has no signature"))?;
     if !key.verifies_for(DOMAIN, statement_text.as_bytes(), &signature) {
         return Err(AuditError::Signature);
@@ -247,15 +248,4 @@ fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditE
 
 fn digest(text: &str) -> String {
     format!("blake3:{}", blake3::hash(text.as_bytes()).to_hex())
-}
-
-fn decode(text: &str) -> Option<[u8; 64]> {
-    let mut bytes = [0; 64];
-    if text.len() != 128 || !text.is_ascii() {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }

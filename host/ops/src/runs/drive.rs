@@ -10,14 +10,16 @@
 
 mod begin;
 mod commands;
+mod park;
 mod transition;
 
-pub(in crate::runs) use begin::Past;
 pub(crate) use begin::{Beginning, begin};
+pub(in crate::runs) use begin::{Kept, Past};
 
 use super::body::Body;
 use super::entry::{self, Journal};
 use super::ledger::{Ledger, Wrote};
+use super::nested::{Awaited, Request};
 use super::packs::{self, Cleared, PackSet};
 use super::perform;
 use super::resolve::StepCall;
@@ -30,6 +32,7 @@ use mizzen_engine::run::{CallFailure, Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_store::{AuditEntry, RunStep};
+use park::Parking;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,20 +52,20 @@ type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The time of a run. A clock that jumps while the run is open does not move it.
 #[derive(Debug, Clone, Copy)]
-struct RunClock {
+pub(in crate::runs) struct RunClock {
     base_ms: u64,
     since: Duration,
 }
 
 impl RunClock {
-    fn at(base_ms: u64, host: &Host) -> Self {
+    pub(in crate::runs) fn at(base_ms: u64, host: &Host) -> Self {
         Self {
             base_ms,
             since: host.steady(),
         }
     }
 
-    fn now_ms(self, host: &Host) -> u64 {
+    pub(in crate::runs) fn now_ms(self, host: &Host) -> u64 {
         let passed = host.steady().saturating_sub(self.since).as_millis();
         self.base_ms
             .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
@@ -81,14 +84,19 @@ pub(crate) struct Driver {
     load_plan: Arc<str>,
     /// Who is asked.
     packs: Arc<PackSet>,
-    /// What they do not let through is written nowhere.
-    held: Option<Held>,
+    /// What they do not let through is written nowhere. The last one is what they look at; the others were lost meanwhile.
+    held: Vec<Held>,
     /// What to do first.
     commands: Vec<Command>,
     /// What to do when everything so far is durable.
     barred: Vec<Command>,
-    /// What is under way.
-    call: Option<Call>,
+    /// What is under way, outermost first.
+    work: Vec<Call>,
+    /// Calls that tools wait for, outermost first. The first one is of the tool that is called at the bottom of `work`.
+    awaited: Vec<Awaited>,
+    /// Calls that they ask for; the sender is for their brokers.
+    asked: mpsc::Receiver<Request>,
+    requests: mpsc::Sender<Request>,
     /// Something that happened while nobody drove, with its time.
     first: Option<(Event, u64)>,
     inbox: mpsc::Receiver<Message>,
@@ -98,7 +106,7 @@ pub(crate) struct Driver {
     sealed: Option<Arc<str>>,
 }
 
-/// The entry of a call while packs look at how it ended.
+/// The entry of a call while packs look at it.
 struct Held {
     body: Body,
     at_ms: u64,
@@ -110,14 +118,17 @@ struct Held {
 type Steered = (AuditEntry, oneshot::Sender<ChainExecutionResult>);
 
 /// What a driver waited for.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart where it was made; the large one is the usual one"
-)]
 enum Next {
     Happened(perform::Ended, Option<Steered>),
+    Called(Request),
     Asked(oneshot::Sender<ChainExecutionResult>),
     Wrote(Wrote),
+}
+
+/// Whether an event meant something to the run.
+enum Taken {
+    Yes,
+    No,
 }
 
 /// The driver must not go on: the store cannot be written, or somebody else owns the run.
@@ -137,8 +148,8 @@ impl Driver {
 
     async fn drive(mut self) {
         // Also when the task is given up: an open run without a driver must be seen as one.
-        let _leave = Leave {
-            host: Arc::clone(&self.host),
+        let mut leave = Leave {
+            host: Some(Arc::clone(&self.host)),
             id: self.id,
         };
         let commands = std::mem::take(&mut self.commands);
@@ -147,9 +158,15 @@ impl Driver {
             self.apply((event, Body::default()), None, at_ms);
         }
         while !(self.has_ended() && self.ledger.is_durable()) {
+            if self.park() == Parking::Done {
+                // The run is still open, and may have another driver already.
+                leave.host = None;
+                return;
+            }
             let mut timer = None;
             match poll_fn(|context| self.poll_next(context, &mut timer)).await {
                 Next::Happened(ended, steered) => self.take_in(ended, steered),
+                Next::Called(request) => self.take_request(request),
                 Next::Asked(reply) => {
                     self.ledger.show(reply);
                     self.answer();
@@ -226,18 +243,25 @@ impl Driver {
                 }
                 Message::Cancel { reason, audit, reply } => {
                     // The guest is stopped before anything else: a person waits for it.
-                    self.call = None;
+                    self.stop_from(0);
                     let actor = audit.actor.clone();
                     let event = Event::Cancel { reason, actor };
                     Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
             });
         }
-        if let Some(call) = &mut self.call
-            && let Poll::Ready(ended) = call.as_mut().poll(context)
-        {
-            self.call = None;
-            return Poll::Ready(Next::Happened(ended, None));
+        // The innermost first: the others wait for it. One that ends before it takes everything inside of it away.
+        for place in (0..self.work.len()).rev() {
+            if let Some(call) = self.work.get_mut(place)
+                && let Poll::Ready(ended) = call.as_mut().poll(context)
+            {
+                self.work.truncate(place);
+                self.awaited.truncate(place);
+                return Poll::Ready(Next::Happened(ended, None));
+            }
+        }
+        if let Poll::Ready(Some(request)) = self.asked.poll_recv(context) {
+            return Poll::Ready(Next::Called(request));
         }
         if timer.is_none()
             && let Some(at) = self.run.wake_at_ms()
@@ -266,21 +290,37 @@ impl Driver {
         }
     }
 
-    /// Takes an event in, journals what follows from it, and goes on.
-    fn apply(&mut self, (event, about): perform::Ended, audit: Option<AuditEntry>, now_ms: u64) {
-        // What packs have not let through is not even copied.
-        let mut held = match &event {
-            Event::CallEnded {
-                order,
-                attempt,
-                result,
-            } if self.run.holds(result) => Some(Held {
-                body: entry::held(*order, *attempt),
-                at_ms: now_ms,
-                otherwise: result.as_ref().err().map(CallFailure::withheld),
-            }),
-            _ => None,
+    /// A tool asks for a call.
+    fn take_request(&mut self, request: Request) {
+        if let Some(reason) = self.run.refuses_calls() {
+            return request.deny(reason);
+        }
+        let Some((asked, awaited)) = request.resolve(&self.host) else {
+            return;
         };
+        self.awaited.push(awaited);
+        let event = Event::NestedAsked(Box::new(asked));
+        let now_ms = self.clock.now_ms(&self.host);
+        if let Taken::No = self.apply((event, Body::default()), None, now_ms)
+            && let Some(awaited) = self.awaited.pop()
+        {
+            awaited.give_up();
+        }
+    }
+
+    /// Takes an event in, journals what follows from it, and goes on.
+    fn apply(&mut self, (event, about): perform::Ended, audit: Option<AuditEntry>, now_ms: u64) -> Taken {
+        // What packs have not let through is not even copied.
+        let mut held = self.run.holds(&event).then(|| Held {
+            body: entry::held(&event),
+            at_ms: now_ms,
+            otherwise: match &event {
+                Event::CallEnded { result, .. } | Event::NestedEnded { result, .. } => {
+                    result.as_ref().err().map(CallFailure::withheld)
+                }
+                _ => None,
+            },
+        });
         let mut body = match &mut held {
             Some(held) => std::mem::take(&mut held.body),
             None => entry::body(&event),
@@ -289,14 +329,15 @@ impl Driver {
         let said = self.run.result().packs.as_ref().map_or(0, Vec::len);
         let commands = self.run.handle(event, now_ms);
         if commands.is_empty() {
-            return;
+            return Taken::No;
         }
         if let Some(asked) = asked {
             let all = self.run.result().packs.as_deref().unwrap_or_default();
             let said = all.get(said..).unwrap_or_default();
             let quiet = |command| packs::is_quiet(command, self.run.plan());
             if said.is_empty() && commands.iter().all(quiet) {
-                return self.cleared(Cleared::new(asked, now_ms), commands, now_ms);
+                self.cleared(Cleared::new(asked, now_ms), commands, now_ms);
+                return Taken::Yes;
             }
             body = packs::body(asked.0, &asked.1, self.run.plan().packs(), said);
         }
@@ -304,21 +345,22 @@ impl Driver {
         if let Some(held) = held {
             self.journal.tell(&mut body, self.run.result());
             let body = std::mem::take(&mut body);
-            self.held = Some(Held { body, ..held });
+            self.held.push(Held { body, ..held });
         }
-        if self.held.is_some() && body.is_empty() && is_judged(&commands) {
+        if !self.held.is_empty() && body.is_empty() && is_judged(&commands) {
             // Its entry waits for what the packs say.
             self.ledger.judging = true;
         } else {
             self.record(body, audit, &commands, now_ms);
         }
         self.go_on(commands);
+        Taken::Yes
     }
 
     /// No pack had anything to say, and nobody outside can tell what follows: that is in the next entry, and where there is none, the
     /// packs are asked again.
     fn cleared(&mut self, cleared: Cleared, commands: Vec<Command>, now_ms: u64) {
-        if self.held.is_some() {
+        if !self.held.is_empty() {
             self.record(Body::default(), None, &commands, now_ms);
         } else {
             self.ledger.judging = is_judged(&commands);
@@ -333,7 +375,7 @@ impl Driver {
         if !self.ledger.is_asked() {
             return;
         }
-        if self.held.is_none()
+        if self.held.is_empty()
             && let Some(cleared) = self.journal.last_cleared()
         {
             let first_seq = self.journal.next_seq;
@@ -433,13 +475,16 @@ pub(crate) fn result_text(result: &ChainExecutionResult) -> String {
 }
 
 struct Leave {
-    host: Arc<Host>,
+    /// None when the run was put down.
+    host: Option<Arc<Host>>,
     id: ExecutionId,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.host.runs.leave(self.id.uuid());
+        if let Some(host) = &self.host {
+            host.runs.leave(self.id.uuid());
+        }
     }
 }
 

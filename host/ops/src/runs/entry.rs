@@ -1,12 +1,19 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
+mod nested;
+
+pub(super) use nested::{intent_of, key_of};
+
 use super::body::Body;
 use super::packs::{self, Cleared, PackPin};
 use super::resolve::{Pin, Resolution};
 use crate::document::stored;
 use crate::error::Fault;
-use mizzen_engine::run::{CallFailure, Event, Transient};
-use mizzen_model::execution::{Approval, ChainExecutionResult, GateEvaluation, RuleEvaluation, StepStatus};
+use mizzen_engine::plan::Governs;
+use mizzen_engine::run::{CallFailure, Event, Released, Transient};
+use mizzen_model::execution::{
+    Approval, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation, StepStatus,
+};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use mizzen_store::RunEvent;
@@ -37,6 +44,12 @@ pub(super) struct Started {
     pub(super) load_plan: String,
     pub(super) resolutions: Vec<Resolution>,
     pub(super) packs: Vec<PackPin>,
+    /// What the packs govern beyond steps.
+    pub(super) governs: Vec<Governs>,
+    /// Who began it; empty when that was not recorded.
+    pub(super) actor: String,
+    /// How long it waits for a person; none: for as long as it takes.
+    pub(super) escalation_ms: Option<u64>,
 }
 
 /// The end of a journal, where the next entry goes.
@@ -48,6 +61,8 @@ pub(super) struct Journal {
     rules: usize,
     gates: usize,
     steps: Vec<StepStatus>,
+    /// Of the calls that the steps' tools made, by step.
+    calls: Vec<Vec<(NestedStatus, Option<String>)>>,
     /// What the next entry names.
     cleared: Vec<Cleared>,
 }
@@ -61,6 +76,7 @@ impl Journal {
             rules: 0,
             gates: 0,
             steps: Vec::new(),
+            calls: Vec::new(),
             cleared: Vec::new(),
         }
     }
@@ -133,11 +149,49 @@ impl Journal {
             moved.push(']');
             body.written("steps", moved);
         }
+        self.tell_calls(body, result);
         if let (true, Some(error)) = (result.status.is_final(), &result.error) {
             body.model("error", error);
         }
         (self.rules, self.gates) = (result.rules.len(), result.gates.len());
         self.steps = result.steps.iter().map(|step| step.status).collect();
+    }
+
+    /// Where the calls that tools made stand, as far as that has changed.
+    fn tell_calls(&mut self, body: &mut Body, result: &ChainExecutionResult) {
+        let code = |call: &NestedExecution| call.error.as_ref().map(|error| error.code.clone());
+        let mut moved = Vec::new();
+        for step in result.steps.iter().filter(|step| !step.calls.is_empty()) {
+            let place = step.order as usize;
+            if self.calls.len() <= place {
+                self.calls.resize(place.saturating_add(1), Vec::new());
+            }
+            let Some(known) = self.calls.get_mut(place) else {
+                continue;
+            };
+            for (index, call) in step.calls.iter().enumerate() {
+                let now = (call.status, code(call));
+                if known.get(index) == Some(&now) {
+                    continue;
+                }
+                let mut told = Body::default();
+                told.number("step", step.order);
+                told.number("attempt", call.attempt);
+                told.text("path", &call.path);
+                told.text("status", call.status.as_str());
+                if let Some(code) = &now.1 {
+                    told.text("code", code);
+                }
+                moved.push(told);
+                match known.get_mut(index) {
+                    Some(known) => *known = now,
+                    None => known.push(now),
+                }
+            }
+        }
+        if !moved.is_empty() {
+            body.list("nested", moved.into_iter());
+        }
     }
 }
 
@@ -163,6 +217,9 @@ fn gate(gate: &GateEvaluation) -> Body {
     if let Some(step) = gate.step {
         body.number("step", step);
     }
+    if !gate.calls.is_empty() {
+        body.model("calls", &gate.calls);
+    }
     body
 }
 
@@ -174,19 +231,24 @@ pub(super) fn body(event: &Event) -> Body {
             attempt,
             result,
         } => {
-            let mut body = held(*order, *attempt);
-            match result {
-                Ok(output) => body.value("output", output),
-                Err(failed) => write_failure(&mut body, failed),
-            }
+            let mut body = call_ended(*order, *attempt);
+            write_result(&mut body, result);
             body
         }
+        Event::NestedAsked(asked) => {
+            let mut body = nested::asked(asked);
+            body.value("input", &asked.input);
+            body
+        }
+        Event::NestedEnded { within, path, result } => {
+            let mut body = nested::ended(*within, path);
+            write_result(&mut body, result);
+            body
+        }
+        Event::Interrupted { within } => nested::interrupted(*within),
         Event::GateAnswered { question, answer } => {
-            let mut body = Body::of_kind("gate_answered");
-            body.number("question", *question);
-            if let Err(reason) = answer {
-                body.text("veto", reason);
-            }
+            let mut body = gate_answered(*question);
+            write_gate(&mut body, answer);
             body
         }
         Event::Decided {
@@ -243,22 +305,55 @@ fn write_failure(body: &mut Body, failed: &CallFailure) {
     failure.text("message", &failed.message);
     let transient = failed.transient == Transient::Yes;
     failure.written("transient", transient.to_string());
+    if let Some(code) = &failed.tool_code {
+        failure.text("tool_code", code);
+    }
     body.written("failure", failure.finish());
 }
 
-/// The body of a call's entry while packs look at how it ended.
-pub(super) fn held(order: u32, attempt: u32) -> Body {
+fn write_result(body: &mut Body, result: &Result<Value, CallFailure>) {
+    match result {
+        Ok(output) => body.value("output", output),
+        Err(failed) => write_failure(body, failed),
+    }
+}
+
+fn call_ended(order: u32, attempt: u32) -> Body {
     let mut body = Body::of_kind("call_ended");
     body.number("step", order);
     body.number("attempt", attempt);
     body
 }
 
+fn gate_answered(question: u32) -> Body {
+    let mut body = Body::of_kind("gate_answered");
+    body.number("question", question);
+    body
+}
+
+fn write_gate(body: &mut Body, answer: &Result<(), String>) {
+    if let Err(reason) = answer {
+        body.text("veto", reason);
+    }
+}
+
+/// The body of an event's entry while packs look at it: without what they have not let through.
+pub(super) fn held(event: &Event) -> Body {
+    match event {
+        Event::CallEnded { order, attempt, .. } => call_ended(*order, *attempt),
+        Event::NestedAsked(asked) => nested::asked(asked),
+        Event::NestedEnded { within, path, .. } => nested::ended(*within, path),
+        Event::GateAnswered { question, .. } => gate_answered(*question),
+        event => body(event),
+    }
+}
+
 /// What becomes of it: what the packs let through, or nothing.
-pub(super) fn release(body: &mut Body, released: Option<&Result<Value, CallFailure>>) {
+pub(super) fn release(body: &mut Body, released: Option<&Released>) {
     match released {
-        Some(Ok(output)) => body.value("output", output),
-        Some(Err(failed)) => write_failure(body, failed),
+        Some(Released::Ended(result)) => write_result(body, result),
+        Some(Released::Input(input)) => body.value("input", input),
+        Some(Released::Gate(answer)) => write_gate(body, answer),
         None => body.written("withheld", "true".to_owned()),
     }
 }
@@ -269,6 +364,29 @@ pub(super) fn read(bytes: &str) -> Result<Entry, Fault> {
         .to_serde()
         .map_err(|error| Fault::Internal(format!("a journal entry cannot be read: {error}")))?;
     parse(&value).ok_or_else(|| Fault::Internal("a journal entry is not one of this host's".to_owned()))
+}
+
+/// How a call ended.
+fn read_result(value: &Value) -> Option<Result<Value, CallFailure>> {
+    match (value.get("output"), value.get("failure")) {
+        // The packs did not let it through: what follows says what came of that, and needs nothing of it.
+        (None, None) if value.get("withheld").is_some() => Some(Ok(Value::Null)),
+        (Some(output), None) => Some(Ok(output.clone())),
+        (None, Some(failed)) => Some(Err(CallFailure {
+            code: failed.get("code")?.as_str()?.to_owned(),
+            message: failed.get("message")?.as_str()?.to_owned(),
+            transient: if failed.get("transient")?.as_bool()? {
+                Transient::Yes
+            } else {
+                Transient::No
+            },
+            tool_code: match failed.get("tool_code") {
+                None => None,
+                Some(code) => Some(code.as_str()?.to_owned()),
+            },
+        })),
+        _ => None,
+    }
 }
 
 fn parse(value: &Value) -> Option<Entry> {
@@ -283,30 +401,37 @@ fn parse(value: &Value) -> Option<Entry> {
                 None => Vec::new(),
                 Some(packs) => serde_json::from_value(packs.clone()).ok()?,
             },
+            governs: match value.get("governs") {
+                None => Vec::new(),
+                Some(governs) => {
+                    let one = |governs: &Value| Governs::parse(governs.as_str()?);
+                    governs.as_array()?.iter().map(one).collect::<Option<_>>()?
+                }
+            },
+            actor: text("actor").unwrap_or_default(),
+            escalation_ms: match value.get("escalation_ms") {
+                None => None,
+                Some(time) => Some(time.as_u64()?),
+            },
         })),
         "intent" => What::Intent,
         "call_ended" => {
-            let result = match (value.get("output"), value.get("failure")) {
-                // The packs did not let it through: what follows says what came of that, and needs nothing of it.
-                (None, None) if value.get("withheld").is_some() => Ok(Value::Null),
-                (Some(output), None) => Ok(output.clone()),
-                (None, Some(failed)) => Err(CallFailure {
-                    code: failed.get("code")?.as_str()?.to_owned(),
-                    message: failed.get("message")?.as_str()?.to_owned(),
-                    transient: if failed.get("transient")?.as_bool()? {
-                        Transient::Yes
-                    } else {
-                        Transient::No
-                    },
-                }),
-                _ => return None,
-            };
+            let result = read_result(value)?;
             What::Happened(Event::CallEnded {
                 order: number("step")?,
                 attempt: number("attempt")?,
                 result,
             })
         }
+        "nested_called" => What::Happened(nested::read_asked(value)?),
+        "nested_ended" => What::Happened(Event::NestedEnded {
+            within: nested::read_within(value)?,
+            path: text("path")?,
+            result: read_result(value)?,
+        }),
+        "interrupted" => What::Happened(Event::Interrupted {
+            within: nested::read_within(value)?,
+        }),
         "gate_answered" => What::Happened(Event::GateAnswered {
             question: number("question")?,
             answer: match value.get("veto") {

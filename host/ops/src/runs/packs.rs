@@ -6,7 +6,7 @@ use super::perform::Ended;
 use crate::governance;
 use crate::host::Host;
 use crate::metrics::Family;
-use crate::toolbox::{InstalledPack, Loaded};
+use crate::toolbox::{InstalledPack, Loaded, MomentTerms};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
 use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Shown};
@@ -148,6 +148,11 @@ pub(super) async fn ask(
         return (event, Body::default());
     }
     let deadline = Instant::now().checked_add(left);
+    let terms = MomentTerms {
+        budget: BUDGET,
+        deadline,
+        level: question.level,
+    };
     let facts = question.facts;
     let mut shared: Vec<(String, String)> = Vec::new();
     let mut answers = Vec::with_capacity(question.mounts.len());
@@ -155,7 +160,7 @@ pub(super) async fn ask(
         let answer = match (packs.packs.get(mount), &facts) {
             (Some(Ok(pack)), Ok(known)) => {
                 let started = Instant::now();
-                let verdict = pack.evaluate_moment(known, &shared, BUDGET, deadline).await;
+                let verdict = pack.evaluate_moment(known, &shared, terms).await;
                 let outcome = verdict
                     .as_ref()
                     .map_or_else(|failure| failure.name(), |_| "verdict");
@@ -270,6 +275,9 @@ pub(super) fn is_quiet(command: &Command, plan: &RunPlan) -> bool {
         Command::Call { order, .. } => plan
             .call(*order)
             .is_none_or(|call| call.pin.side_effects == "none"),
+        Command::NestedCall { callee, .. } => callee.is_pure(),
+        // A guest is answered: what it does then is its own call's, which is in the journal.
+        Command::NestedReply { .. } => true,
         _ => false,
     }
 }
@@ -321,6 +329,9 @@ fn write_evaluation(said: &PackEvaluation, mount: Option<usize>, out: &mut Strin
     } else {
         ",\"applied\":false"
     });
+    if let Some(call) = &said.call {
+        text(",\"call\":", call, out);
+    }
     for (at, (key, value)) in said.details.iter().enumerate() {
         text(if at == 0 { ",\"details\":{" } else { "," }, key, out);
         out.push(':');
@@ -410,12 +421,12 @@ mod tests {
     #[test]
     fn what_packs_say_is_journaled_as_it_is_shown() {
         let full = json!({
-            "pack_id": "bosun.audit", "version": "0.1.0", "digest": "blake3:00", "mode": "advisory", "moment": "after-step", "step": 3,
+            "pack_id": "bosun.audit", "version": "0.1.0", "digest": "blake3:00", "mode": "advisory", "moment": "after-step", "step": 3, "call": "1.2",
             "rule": "say \"it\"", "severity": "warning", "action": "annotate", "reason": "é\n",
             "details": {"b": [1, {"z": null, "a": 1.5}], "a": "x"}, "applied": false,
         });
         let mut short = full.clone();
-        for name in ["step", "rule", "details"] {
+        for name in ["step", "call", "rule", "details"] {
             short.as_object_mut().unwrap().remove(name);
         }
         for value in [full, short] {

@@ -7,8 +7,8 @@ use crate::metrics::Family;
 use crate::toolbox::{CallError, CallRequest, ToolResult};
 use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::CallStage;
-use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient};
-use mizzen_sandbox::{CallContext, CallFault};
+use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient, Within};
+use mizzen_sandbox::{CallContext, CallFault, CallTool};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,6 +28,12 @@ pub(crate) struct Work {
     pub(crate) idempotency_key: String,
     pub(crate) left: Duration,
     pub(crate) trace: Option<SpanContext>,
+    /// The tools that led to the call, outermost first; empty for a step's own.
+    pub(crate) lineage: Vec<String>,
+    /// When the time of the tool that makes it is up.
+    pub(crate) until: Option<Instant>,
+    /// Who makes the calls that its tool asks for.
+    pub(crate) tools: Arc<dyn CallTool>,
 }
 
 impl Work {
@@ -61,6 +67,20 @@ pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) 
         attempt,
         result,
     };
+    (event, stages)
+}
+
+/// Makes a call that a tool asked for.
+pub(super) async fn nested(host: Arc<Host>, work: Work, within: Within, path: String) -> Ended {
+    let mut span = work.span(&host, "chain.nested");
+    let (result, stages) = call(&host, work).await;
+    if let Some(span) = &mut span {
+        span.set("mizzen.path", path.as_str());
+        if let Err(failure) = &result {
+            span.fail(&failure.code);
+        }
+    }
+    let event = Event::NestedEnded { within, path, result };
     (event, stages)
 }
 
@@ -129,6 +149,9 @@ pub(crate) trait Script: Send + Sync + std::fmt::Debug {
     /// Makes a call.
     fn call(&self, work: Work) -> mizzen_sandbox::Pending<'_, Result<Value, CallFailure>>;
 
+    /// What a tool is that another one calls.
+    fn find(&self, tool: &str) -> Option<super::resolve::Pin>;
+
     /// Answers for the packs.
     fn judge(
         &self,
@@ -150,10 +173,14 @@ async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
                 pin.plugin, pin.version, pin.digest
             ),
             transient: Transient::No,
+            tool_code: None,
         };
         return (Err(gone), stages(CallStage::Input, Some(LOOKUP)));
     };
     let started = Instant::now();
+    let deadline = started
+        .checked_add(work.left)
+        .and_then(|end| end.checked_add(GRACE));
     let request = CallRequest {
         tool: pin.tool.clone(),
         input: work.input,
@@ -163,10 +190,9 @@ async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
             sprite_name: work.call.sprite_name,
             system_prompt: work.call.system_prompt,
             idempotency_key: Some(work.idempotency_key),
-            lineage: Vec::new(),
-            deadline: started
-                .checked_add(work.left)
-                .and_then(|end| end.checked_add(GRACE)),
+            lineage: work.lineage,
+            deadline: work.until.into_iter().chain(deadline).min(),
+            tools: Some(work.tools),
         },
         policy: host.call_policy(),
     };
@@ -187,17 +213,19 @@ async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
 }
 
 fn failure(error: CallError) -> CallFailure {
+    let mut tool_code = None;
     let (code, message, transient) = match error {
         CallError::BadId(message) => ("TOOL_UNKNOWN".to_owned(), message, Transient::No),
         CallError::Unknown(error) => ("TOOL_UNKNOWN".to_owned(), error.to_string(), Transient::No),
         CallError::Refused { refused, .. } => {
             let passes = matches!(refused.code, "UNAVAILABLE" | "TOOL_FAILED" | "TRAP" | "TIMEOUT");
             let transient = if passes { Transient::Yes } else { Transient::No };
+            tool_code = refused.tool_code;
             (refused.code.to_owned(), refused.reason, transient)
         }
         CallError::Fault(fault) => {
             let (code, transient) = match &fault {
-                CallFault::Busy(_) => ("UNAVAILABLE", Transient::Yes),
+                CallFault::Busy(_) | CallFault::NoMemory { .. } => ("UNAVAILABLE", Transient::Yes),
                 CallFault::InputTooLarge { .. } => ("INPUT_TOO_LARGE", Transient::No),
                 _ => ("CALL_FAILED", Transient::No),
             };
@@ -208,5 +236,6 @@ fn failure(error: CallError) -> CallFailure {
         code,
         message,
         transient,
+        tool_code,
     }
 }

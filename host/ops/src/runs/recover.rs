@@ -1,13 +1,13 @@
 //! After a restart: every open run is made again from its journal and driven on.
 
-use super::drive::{Driver, Past, RunPlan};
+use super::drive::{Driver, Kept, Past, RunPlan};
 use super::entry::{self, Journal, What};
-use super::packs::PackPin;
-use super::resolve::{Resolution, StepCall};
+use super::parked::{Parked, waits_for_a_person};
+use super::resolve::{MadeOf, StepCall};
 use crate::error::{Fault, OpError};
 use crate::host::Host;
 use mizzen_engine::run::{Run, Start};
-use mizzen_model::execution::ChainExecutionResult;
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::journal::Link;
 use mizzen_store::{OpenRun, RunEvent, RunRecord};
@@ -30,9 +30,6 @@ pub struct Recovered {
     pub stuck: Vec<(Uuid, String)>,
 }
 
-/// What a plan is made of, beside the definition and the chain: what was resolved, and the packs.
-type MadeOf = (Vec<Resolution>, Vec<PackPin>);
-
 /// Plans of one chain in one definition.
 type PlansOfChain = Vec<(MadeOf, Arc<RunPlan>)>;
 
@@ -54,7 +51,20 @@ impl Host {
         let left: Vec<Uuid> = left.filter(|id| !self.runs.is_driven(*id)).collect();
         self.make_again(&left, |record, made| match made {
             Ok((run, past)) => {
-                Driver::resumed(self, run, past).launch();
+                let share = self.runs.count(&past.actor, record.council_id.into());
+                let clock = past.clock(self);
+                let kept = Kept {
+                    clock: Some(clock),
+                    ..Kept::default()
+                };
+                if waits_for_a_person(&run, clock.now_ms(self)) {
+                    self.runs.park(record.id, Parked::new(&run, kept));
+                    self.runs.keep(record.id, share);
+                } else {
+                    let driver = Driver::resumed(self, run, past, kept);
+                    self.runs.keep(record.id, share);
+                    driver.launch();
+                }
                 recovered.resumed += 1;
             }
             Err(error) => {
@@ -64,6 +74,7 @@ impl Host {
         })
         .await?;
         self.runs.set_stuck(recovered.stuck.len());
+        self.wake_expired().await?;
         Ok(recovered)
     }
 
@@ -75,9 +86,11 @@ impl Host {
         self.make_again(&open, |record, made| {
             let state = match made {
                 Ok((run, _)) => Ok(match run.wake_at_ms() {
-                    None => "waits for a person".to_owned(),
+                    _ if run.result().status == ExecutionStatus::AwaitingApproval => {
+                        "waits for a person".to_owned()
+                    }
                     Some(_) if run.pending().is_empty() => "waits for a timer".to_owned(),
-                    Some(_) => "is runnable".to_owned(),
+                    _ => "is runnable".to_owned(),
                 }),
                 Err(error) => Err(error.to_string()),
             };
@@ -111,7 +124,9 @@ impl Host {
             left = left.get(open.len().max(1)..).unwrap_or_default();
             for OpenRun { record, events } in open.into_iter().flatten() {
                 let made = match self.definition(record.definition_hash, &mut plans).await? {
-                    Some(definition) => self.replay(&record, &events, &definition, &mut plans),
+                    Some(definition) => self.again(&record, &events, |of| {
+                        self.plan_of(&record, &definition, of, &mut plans)
+                    }),
                     None => Err(Fault::Internal(format!(
                         "the definition of run {} is gone or damaged",
                         record.id
@@ -147,17 +162,17 @@ impl Host {
         if let Some((_, plan)) = made.iter().find(|(from, _)| *from == of) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Arc::new(self.plan_again(definition, chain, &of.0, &of.1)?);
+        let plan = Arc::new(self.plan_again(definition, chain, &of)?);
         made.push((of, Arc::clone(&plan)));
         Ok(plan)
     }
 
-    fn replay(
+    /// Makes a run again from its journal.
+    pub(super) fn again(
         &self,
         record: &RunRecord,
         events: &[RunEvent],
-        definition: &str,
-        plans: &mut Plans,
+        plan_of: impl FnOnce(MadeOf) -> Result<Arc<RunPlan>, OpError>,
     ) -> Result<MadeAgain, OpError> {
         let damaged = |what: &str| Fault::Internal(format!("the journal of run {} {what}", record.id));
         let id = ExecutionId::from(record.id);
@@ -176,14 +191,18 @@ impl Host {
         let What::Started(started) = first.what else {
             return Err(damaged("does not begin with the start").into());
         };
-        let of = (started.resolutions, started.packs);
-        let plan = self.plan_of(record, definition, of, plans)?;
+        let plan = plan_of(MadeOf {
+            resolutions: started.resolutions,
+            pins: started.packs,
+            governs: started.governs,
+        })?;
         let (mut run, _) = Run::start(
             plan,
             Start {
                 execution_id: id,
                 input: started.input,
                 now_ms: first.at_ms,
+                escalation_ms: started.escalation_ms,
             },
         );
         let mut last_ms = first.at_ms;
@@ -205,6 +224,7 @@ impl Host {
                 journal,
                 last_ms,
                 load_plan: started.load_plan.into(),
+                actor: started.actor,
             },
         ))
     }
@@ -215,10 +235,9 @@ impl Host {
 mod tests {
     use super::super::drive::{Beginning, begin};
     use super::super::packs::PackSet;
-    use super::super::resolve::{Found, Pin, Pinned, Planned};
+    use super::super::resolve::{Found, Pin, Pinned, Planned, Resolution};
     use super::*;
     use crate::caller::Caller;
-    use mizzen_model::execution::ExecutionStatus;
     use mizzen_model::json::{Json, Limits, parse};
     use mizzen_store::{Options, Store};
     use serde_json::{Value, json};
@@ -272,13 +291,17 @@ mod tests {
                 repeatable,
             }),
         }];
+        let of = MadeOf {
+            resolutions,
+            ..MadeOf::default()
+        };
         let pinned = Pinned {
             definition: &council.json,
             load_plan: "",
-            resolutions: &resolutions,
+            resolutions: &of.resolutions,
             pins: &[],
         };
-        let plan = host.plan_again(&council.json, chain, &resolutions, &[]).unwrap();
+        let plan = host.plan_again(&council.json, chain, &of).unwrap();
         let planned = Planned::new(plan, PackSet::default(), &pinned);
         let id = ExecutionId::from(host.new_id().unwrap());
         let beginning = Beginning {

@@ -18,7 +18,7 @@ use super::body::Body;
 use super::drive::{RunPlan, result_text};
 use super::entry::{self, Journal, Started, What};
 use super::packs::{self, Cleared};
-use super::resolve::{StepCall, plan_recorded};
+use super::resolve::{MadeOf, StepCall, plan_recorded};
 use crate::toolbox::Loaded;
 use account::Account;
 use difference::compared;
@@ -48,7 +48,7 @@ pub struct Replay {
 }
 
 /// What an entry tells of the run after it, in the order in which a difference is looked for.
-const TOLD: [&str; 5] = ["rules", "gates", "steps", "error", "status"];
+const TOLD: [&str; 6] = ["rules", "gates", "steps", "nested", "error", "status"];
 
 /// What else stands in an entry: what came from outside. Anything beyond that would not have been written.
 fn outside(kind: &str) -> &'static [&'static str] {
@@ -60,10 +60,31 @@ fn outside(kind: &str) -> &'static [&'static str] {
             "load_plan",
             "calls",
             "packs",
+            "governs",
             "input",
+            "escalation_ms",
         ],
         "call_ended" => &["step", "attempt", "output", "failure", "withheld"],
-        "gate_answered" => &["question", "veto"],
+        "nested_called" => &[
+            "step",
+            "attempt",
+            "question",
+            "path",
+            "caller",
+            "tool",
+            "version",
+            "plugin",
+            "digest",
+            "side_effects",
+            "repeatable",
+            "input",
+            "withheld",
+        ],
+        "nested_ended" => &[
+            "step", "attempt", "question", "path", "output", "failure", "withheld",
+        ],
+        "interrupted" => &["step", "attempt", "question"],
+        "gate_answered" => &["question", "veto", "withheld"],
         "packs_answered" => &["question", "asked"],
         "decided" => &["escalation_id", "decision", "reason"],
         "cancelled" => &["reason"],
@@ -192,6 +213,7 @@ impl<'a> Replayer<'a> {
             execution_id: self.recording.id,
             input: started.input,
             now_ms: at_ms,
+            escalation_ms: started.escalation_ms,
         };
         let (run, commands) = Run::start(Arc::new(plan), start);
         let council = Value::from(run.result().council_id.to_string());
@@ -202,14 +224,13 @@ impl<'a> Replayer<'a> {
 
     fn plan(&self, chain: ChainId, started: &Started) -> Result<RunPlan, String> {
         // Nothing is loaded: nothing can be called.
-        plan_recorded(
-            &Loaded::default(),
-            &self.recording.definition,
-            chain,
-            &started.resolutions,
-            &started.packs,
-        )
-        .map_err(|error| error.to_string())
+        let of = MadeOf {
+            resolutions: started.resolutions.clone(),
+            pins: started.packs.clone(),
+            governs: started.governs.clone(),
+        };
+        plan_recorded(&Loaded::default(), &self.recording.definition, chain, &of)
+            .map_err(|error| error.to_string())
     }
 
     fn happened(
@@ -288,7 +309,7 @@ impl<'a> Replayer<'a> {
                 let pin = &run.plan().call(*order)?.pin;
                 entry::intent(self.recording.id, pin, *order, *attempt)
             }
-            _ => None,
+            command => entry::intent_of(self.recording.id, command),
         });
         self.intents.extend(intents);
         self.account.add(seq, at_ms, body, run.result());

@@ -9,12 +9,13 @@ use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::toolbox::{Callable, Loaded};
+use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::requirement::ToolRequirement;
-use mizzen_engine::plan::{Plan, Repeatable, Target, Unresolved};
+use mizzen_engine::plan::{Governs, Plan, Repeatable, Target, Unresolved};
 use mizzen_model::council::Council;
 use mizzen_model::id::ChainId;
 use mizzen_model::sprite::{Capability, Sprite};
-use mizzen_model::tool_spec::SideEffects;
+use mizzen_model::tool_spec::{SideEffects, ToolSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +51,21 @@ pub(crate) struct Pin {
     pub(crate) side_effects: String,
     /// Whether a second call of the same step does no harm.
     pub(crate) repeatable: bool,
+}
+
+impl Pin {
+    pub(super) fn of(spec: &ToolSpec, plugin: &VerifiedPlugin) -> Self {
+        let harmless = matches!(spec.side_effects(), SideEffects::None | SideEffects::Read);
+        Self {
+            tool: spec.id().to_string(),
+            version: spec.version().to_string(),
+            plugin: plugin.name().to_string(),
+            digest: plugin.digest().to_string(),
+            side_effects: spec.side_effects().as_str().to_owned(),
+            // A tool that names a key tells a repeated call from a second one.
+            repeatable: harmless || spec.idempotency_key().is_some(),
+        }
+    }
 }
 
 /// What was found for a capability of a sprite, as it is recorded.
@@ -88,6 +104,14 @@ pub(crate) struct Pinned<'a> {
     pub(crate) pins: &'a [PackPin],
 }
 
+/// What a recorded plan is made of, beside the definition and the chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct MadeOf {
+    pub(crate) resolutions: Vec<Resolution>,
+    pub(crate) pins: Vec<PackPin>,
+    pub(crate) governs: Vec<Governs>,
+}
+
 impl Planned {
     pub(crate) fn new(plan: Plan<StepCall>, packs: PackSet, pinned: &Pinned<'_>) -> Self {
         let hash = blake3::hash(pinned.definition.as_bytes());
@@ -100,8 +124,13 @@ impl Planned {
         if !pinned.pins.is_empty() {
             entry.model("packs", &pinned.pins);
         }
+        let governs = plan.governable();
+        if !governs.is_empty() {
+            let names: Vec<&str> = governs.iter().map(|governs| governs.as_str()).collect();
+            entry.model("governs", &names);
+        }
         Self {
-            plan: Arc::new(plan),
+            plan: Arc::new(plan.governing(governs)),
             definition: pinned.definition.into(),
             definition_hash: *hash.as_bytes(),
             load_plan: pinned.load_plan.into(),
@@ -187,10 +216,9 @@ impl Host {
         &self,
         definition: &str,
         chain: ChainId,
-        resolutions: &[Resolution],
-        pins: &[PackPin],
+        of: &MadeOf,
     ) -> Result<Plan<StepCall>, OpError> {
-        plan_recorded(&self.loaded(), definition, chain, resolutions, pins)
+        plan_recorded(&self.loaded(), definition, chain, of)
     }
 }
 
@@ -199,12 +227,12 @@ pub(super) fn plan_recorded(
     loaded: &Loaded,
     definition: &str,
     chain: ChainId,
-    resolutions: &[Resolution],
-    pins: &[PackPin],
+    of: &MadeOf,
 ) -> Result<Plan<StepCall>, OpError> {
     let plan = compile(&council(definition)?, chain, |sprite, capability| {
         let id = sprite.id.to_string();
-        let recorded = resolutions
+        let recorded = of
+            .resolutions
             .iter()
             .find(|resolution| resolution.sprite_id == id && resolution.capability == capability.name);
         let found = recorded.map_or_else(
@@ -216,7 +244,8 @@ pub(super) fn plan_recorded(
         );
         target(loaded, found, sprite)
     })?;
-    Ok(plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about))
+    let plan = plan.governed(of.pins.iter().map(PackPin::mounted).collect(), packs::about);
+    Ok(plan.governing(of.governs.clone()))
 }
 
 fn council(definition: &str) -> Result<Council, OpError> {
@@ -261,17 +290,7 @@ fn find(loaded: &Loaded, installed: &crate::registry::Installed, capability: &Ca
             ));
         }
     };
-    let spec = tool.spec();
-    let harmless = matches!(spec.side_effects(), SideEffects::None | SideEffects::Read);
-    Found::Tool(Pin {
-        tool: spec.id().to_string(),
-        version: spec.version().to_string(),
-        plugin: tool.plugin().name().to_string(),
-        digest: tool.plugin().digest().to_string(),
-        side_effects: spec.side_effects().as_str().to_owned(),
-        // A tool that names a key tells a repeated call from a second one.
-        repeatable: harmless || spec.idempotency_key().is_some(),
-    })
+    Found::Tool(Pin::of(tool.spec(), tool.plugin()))
 }
 
 fn target(loaded: &Loaded, found: Found, sprite: &Sprite) -> Result<Target<StepCall>, Unresolved> {

@@ -3,6 +3,7 @@
 use super::body::Body;
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::ChainExecutionResult;
+use mizzen_model::hex;
 use mizzen_model::journal::Link;
 
 /// What a seal is signed for.
@@ -10,14 +11,6 @@ pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
 
 /// What a hook is signed for.
 const HOOK_DOMAIN: &str = "mizzen/hook/v1";
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
 
 /// The key that the host signs ended runs with.
 #[derive(Debug)]
@@ -43,13 +36,13 @@ impl HostKey {
 
     /// The signature under a hook's body, as 128 hexadecimal digits.
     pub(crate) fn sign_hook(&self, body: &str) -> String {
-        hex(&self.secret.sign_for(HOOK_DOMAIN, body.as_bytes()))
+        hex::encode(&self.secret.sign_for(HOOK_DOMAIN, body.as_bytes()))
     }
 
     /// A seal, JSON: what was signed, and the signature.
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
         let statement = sealed.statement();
-        let signature = hex(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
+        let signature = hex::encode(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
         let mut seal = Body::default();
         seal.text("statement", &statement);
         seal.text("signature", &signature);

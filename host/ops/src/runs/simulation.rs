@@ -11,6 +11,8 @@ mod world;
 
 use life::{Deaths, simulate};
 use scenes::Stage;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Seeds that are tried, unless `MIZZEN_SEEDS` says how many.
@@ -40,6 +42,7 @@ fn ten_thousand_seeds_lose_nothing_and_record_nothing_twice() {
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let deaths = AtomicU64::new(0);
+    let calls = Mutex::new(BTreeMap::<(String, String), u64>::new());
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -52,12 +55,17 @@ fn ten_thousand_seeds_lose_nothing_and_record_nothing_twice() {
                     let mut stage = Stage::set();
                     for seed in first..first + SHARED {
                         match simulate(&mut stage, seed, Deaths::Random) {
-                            Ok(lives) => deaths.fetch_add(lives - 1, Ordering::SeqCst),
+                            Ok(met) => {
+                                deaths.fetch_add(met.deaths, Ordering::SeqCst);
+                                for call in met.calls {
+                                    *calls.lock().unwrap().entry(call).or_default() += 1;
+                                }
+                            }
                             Err(why) => {
                                 failed.store(true, Ordering::SeqCst);
                                 panic!("seed {seed}: {why}; keep it in simulation/regressions.txt");
                             }
-                        };
+                        }
                     }
                 }
             });
@@ -65,6 +73,19 @@ fn ten_thousand_seeds_lose_nothing_and_record_nothing_twice() {
     });
     // A simulation in which nothing goes wrong shows nothing.
     assert!(deaths.into_inner() > seeds, "the processes hardly ever died");
+    let calls = calls.into_inner().unwrap();
+    for (status, code) in [
+        ("completed", ""),
+        ("denied", "PACK_VETO"),
+        ("denied", "NEEDS_APPROVAL"),
+        ("failed", "CALLER_ENDED"),
+        ("failed", "IN_DOUBT"),
+        ("failed", "SCRIPTED"),
+    ] {
+        let found = calls.get(&(status.to_owned(), code.to_owned()));
+        let found = found.copied().unwrap_or_default();
+        assert!(found > seeds / 1_000, "{status} {code}: {calls:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One call of a tool by its id: the engine's stages around the sandbox's call.
 
 use super::{Callable, Toolbox};
+use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::register::ResolveError;
 use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::{Admission, CallPolicy, CallReport, Refused};
@@ -67,7 +68,7 @@ impl Toolbox {
         callable.call(request).await
     }
 
-    fn find(&self, tool: &str) -> Result<Arc<Callable>, CallError> {
+    pub(crate) fn find(&self, tool: &str) -> Result<Arc<Callable>, CallError> {
         let loaded = self.loaded();
         if let Some(callable) = loaded.by_id.get(tool) {
             return Ok(Arc::clone(callable));
@@ -84,6 +85,16 @@ impl Toolbox {
 }
 
 impl Callable {
+    /// The tool's descriptor.
+    pub(crate) fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// The plugin that it comes from.
+    pub(crate) fn plugin(&self) -> &VerifiedPlugin {
+        self.plugin.verified()
+    }
+
     pub(crate) async fn call(&self, request: CallRequest) -> Result<ToolResult, CallError> {
         let CallRequest {
             input,

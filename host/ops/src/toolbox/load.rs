@@ -76,7 +76,7 @@ impl Toolbox {
         })
     }
 
-    /// The running plugin where neither its bytes nor its grants, settings and secrets changed, a newly prepared one otherwise.
+    /// The running plugin where neither its bytes nor its grants, settings, secrets and hosts changed, a newly prepared one otherwise.
     async fn ready(
         self: &Arc<Self>,
         running: &Loaded,
@@ -91,6 +91,7 @@ impl Toolbox {
             && ready.plugin.verified().limits() == verified.limits()
             && ready.settings == services.config
             && ready.secrets == services.secrets
+            && ready.private_hosts == outfit.private_hosts
         {
             return Ok(ready.clone());
         }
@@ -103,6 +104,7 @@ impl Toolbox {
                 plugin,
                 settings,
                 secrets,
+                private_hosts: Arc::clone(&outfit.private_hosts),
             }),
             Ok(Err(
                 error @ (PrepareError::Compile(_) | PrepareError::TooLarge(_) | PrepareError::Link(_)),

@@ -1,4 +1,5 @@
-//! Tools that call tools: the callee is found, checked and run like any other, with its own permissions only.
+//! Tools that call tools outside of runs (`plugin run`, `plugin test`): the callee is found, checked and run like any other, with its
+//! own permissions only. In a run the run decides (`runs::nested`).
 
 use super::{CallError, CallRequest, Toolbox};
 use mizzen_engine::{CallPolicy, ToolError};
@@ -6,6 +7,7 @@ use mizzen_sandbox::{CallContext, CallTool, NestedCall, Pending};
 use std::sync::Weak;
 
 /// Calls tools of the set that runs when the call is made. Weak: plugins must not keep their toolbox alive.
+#[derive(Debug)]
 pub(super) struct Nested {
     pub(super) toolbox: Weak<Toolbox>,
     pub(super) policy: CallPolicy,
@@ -34,19 +36,26 @@ impl CallTool for Nested {
                 policy: self.policy.clone(),
             };
             // Boxed: a call inside a call inside a call would otherwise be a future of unknown size.
-            match Box::pin(toolbox.call(request)).await {
-                Ok(result) => Ok(result.output.to_string()),
-                Err(CallError::BadId(message)) => Err(ToolError::InvalidInput {
-                    path: String::new(),
-                    message,
-                }),
-                Err(CallError::Unknown(error)) => Err(ToolError::Unavailable(error.to_string())),
-                Err(CallError::Refused { refused, .. }) => Err(ToolError::Failed {
-                    code: refused.code.to_owned(),
-                    message: refused.reason,
-                }),
-                Err(CallError::Fault(fault)) => Err(ToolError::Unavailable(fault.to_string())),
-            }
+            let ended = Box::pin(toolbox.call(request)).await;
+            ended
+                .map(|result| result.output.to_string())
+                .map_err(told_to_caller)
         })
+    }
+}
+
+/// What a tool is told of a call that has no result.
+pub(crate) fn told_to_caller(error: CallError) -> ToolError {
+    match error {
+        CallError::BadId(message) => ToolError::InvalidInput {
+            path: String::new(),
+            message,
+        },
+        CallError::Unknown(error) => ToolError::Unavailable(error.to_string()),
+        CallError::Refused { refused, .. } => ToolError::Failed {
+            code: refused.code.to_owned(),
+            message: refused.reason,
+        },
+        CallError::Fault(fault) => ToolError::Unavailable(fault.to_string()),
     }
 }

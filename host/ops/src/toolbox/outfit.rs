@@ -2,6 +2,7 @@
 
 use super::nested::Nested;
 use super::{MemoryKv, Toolbox};
+use crate::outgoing::PrivateHosts;
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_engine::{CallPolicy, Schema};
 use mizzen_model::governance::PackMount;
@@ -30,12 +31,26 @@ pub struct Outfit {
     pub secrets: SecretValues,
     /// Outgoing HTTP, if it is offered.
     pub http: Option<Arc<dyn Http>>,
+    /// Which private hosts it reaches by name: another list is another service, also for plugins that did not change.
+    pub private_hosts: PrivateHosts,
     /// Where plugins keep their values.
     pub kv: Arc<OpenKv>,
     /// The terms of calls that tools make.
     pub policy: CallPolicy,
     /// Packs that govern every run.
     pub governance: Vec<PackMount>,
+    /// What becomes of a plugin without settings whose schema demands some.
+    pub unconfigured: Unconfigured,
+}
+
+/// Whether a plugin is loaded without the settings that its schema demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unconfigured {
+    /// It is refused: a host.
+    #[default]
+    Refused,
+    /// It is loaded, to look at what it provides and never to call it.
+    Accepted,
 }
 
 impl Default for Outfit {
@@ -44,9 +59,11 @@ impl Default for Outfit {
             settings: BTreeMap::new(),
             secrets: BTreeMap::new(),
             http: None,
+            private_hosts: PrivateHosts::default(),
             kv: Arc::new(|_| Arc::new(MemoryKv::new(KV_QUOTA))),
             policy: CallPolicy::default(),
             governance: Vec::new(),
+            unconfigured: Unconfigured::default(),
         }
     }
 }
@@ -110,6 +127,10 @@ impl Outfit {
         let settings = self.settings.get(plugin.name()).unwrap_or(&none);
         if let Some(schema) = plugin.manifest().config_schema() {
             let schema = Schema::compile(schema).map_err(|error| OutfitError::Schema(error.to_string()))?;
+            let is_configured = self.settings.contains_key(plugin.name());
+            if !is_configured && self.unconfigured == Unconfigured::Accepted {
+                return Ok(settings.to_string());
+            }
             schema.check(settings).map_err(|found| OutfitError::Settings {
                 plugin: plugin.name().clone(),
                 problem: found

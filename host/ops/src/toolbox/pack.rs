@@ -1,6 +1,7 @@
 //! The packs of the running set, and one evaluation of one of them.
 
 use super::{Loaded, Toolbox};
+use mizzen_catalog::key::KeyId;
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::RegisteredItem;
 use mizzen_engine::pack::{PackFailure, Verdict};
@@ -23,6 +24,17 @@ pub struct InstalledPack {
     permit: Permit,
     /// The operator's settings as facts, JSON text with a comma after each.
     settings: String,
+}
+
+/// On what terms a pack is asked about a moment of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MomentTerms {
+    /// Match operations that it may spend.
+    pub(crate) budget: u64,
+    /// When its time is up.
+    pub(crate) deadline: Option<Instant>,
+    /// How many guests of the run wait for the answer.
+    pub(crate) level: usize,
 }
 
 impl std::fmt::Debug for InstalledPack {
@@ -60,6 +72,11 @@ impl InstalledPack {
         self.plugin.verified().digest()
     }
 
+    /// The keys that signed the file.
+    pub fn signers(&self) -> &[KeyId] {
+        self.plugin.verified().signers()
+    }
+
     /// What the pack says of itself.
     pub fn descriptor(&self) -> &Arc<PackDescriptor> {
         &self.descriptor
@@ -90,7 +107,13 @@ impl InstalledPack {
             pack: self.id().to_owned(),
             problem: "the facts are not a JSON array".to_owned(),
         })?;
-        self.judge(facts, budget, deadline).await.0
+        let evaluation = Evaluation {
+            facts,
+            budget,
+            deadline,
+            level: 0,
+        };
+        self.judge(evaluation).await.0
     }
 
     /// The same for facts that are all there, settings included, and says what it used; nothing where nothing of the guest ran.
@@ -99,7 +122,13 @@ impl InstalledPack {
         facts: String,
         budget: u64,
     ) -> (Result<Verdict, PackFailure>, Option<Usage>) {
-        self.judge(facts, budget, None).await
+        self.judge(Evaluation {
+            facts,
+            budget,
+            deadline: None,
+            level: 0,
+        })
+        .await
     }
 
     /// Asks about a moment of a run. The pack is sent what it reads: the facts of those templates, among them what other packs
@@ -111,8 +140,7 @@ impl InstalledPack {
         &self,
         facts: &MomentFacts,
         shared: &[(String, String)],
-        budget: u64,
-        deadline: Option<Instant>,
+        terms: MomentTerms,
     ) -> Result<Verdict, PackFailure> {
         let reads = self.descriptor.reads();
         // One that does not say what it reads is sent everything.
@@ -124,23 +152,17 @@ impl InstalledPack {
                 before.to_mut().push(',');
             }
         }
-        self.judge(facts.select(&before, is_read), budget, deadline)
-            .await
-            .0
+        let evaluation = Evaluation {
+            facts: facts.select(&before, is_read),
+            budget: terms.budget,
+            deadline: terms.deadline,
+            level: terms.level,
+        };
+        self.judge(evaluation).await.0
     }
 
-    async fn judge(
-        &self,
-        facts: String,
-        budget: u64,
-        deadline: Option<Instant>,
-    ) -> (Result<Verdict, PackFailure>, Option<Usage>) {
+    async fn judge(&self, evaluation: Evaluation) -> (Result<Verdict, PackFailure>, Option<Usage>) {
         let pack = || self.id().to_owned();
-        let evaluation = Evaluation {
-            facts,
-            budget,
-            deadline,
-        };
         let report = match self.plugin.evaluate(self.permit.clone(), evaluation).await {
             Ok(report) => report,
             Err(fault) => {

@@ -59,7 +59,12 @@ impl Loaded {
 }
 
 fn item_document(item: &RegisteredItem) -> Value {
-    let mut document = json!({ "id": item.id, "version": item.version, "plugin": item.plugin.name() });
+    let mut document = json!({
+        "id": item.id,
+        "version": item.version,
+        "plugin": item.plugin.name(),
+        "side_effects": item.side_effects,
+    });
     // A pack says more of itself: when it is asked, what it reads, what it needs.
     if let (Some(fields), Some(Ok(Value::Object(pack)))) = (
         document.as_object_mut(),

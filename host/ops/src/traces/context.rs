@@ -1,5 +1,7 @@
 //! Which trace a span belongs to, and how that travels in `traceparent` (W3C Trace Context).
 
+use mizzen_model::hex;
+
 /// A span's place in its trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpanContext {
@@ -13,8 +15,12 @@ impl SpanContext {
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let [version] = hex::<1>(version)?;
-        let (trace, span, [flags]) = (hex::<16>(trace)?, hex::<8>(span)?, hex::<1>(flags)?);
+        let [version] = hex::decode::<1>(version)?;
+        let (trace, span, [flags]) = (
+            hex::decode::<16>(trace)?,
+            hex::decode::<8>(span)?,
+            hex::decode::<1>(flags)?,
+        );
         // Later versions may say more after the flags; this one may not.
         let fits = version != 0xff && (version != 0 || parts.next().is_none());
         (fits && trace != [0; 16] && span != [0; 8]).then_some(Self {
@@ -61,24 +67,6 @@ impl SpanContext {
 fn span_id(random: &[u8; 32]) -> [u8; 8] {
     let [.., a, b, c, d, e, f, g, h] = *random;
     [a, b, c, d, e, f, g, h | 1]
-}
-
-/// Lower-case hexadecimal digits of exactly this many bytes.
-fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() || pairs.len() != N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

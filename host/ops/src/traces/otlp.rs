@@ -1,6 +1,7 @@
 //! Spans as OTLP's JSON encoding of `ExportTraceServiceRequest`, and what its answer says.
 
 use super::{Attribute, Ended, SpanKind};
+use mizzen_model::hex;
 use serde_json::{Value, json};
 
 /// A request with these spans; without any it still asks whether the collector takes requests.
@@ -34,8 +35,8 @@ fn span(ended: &Ended) -> Value {
         })
         .collect();
     let mut span = json!({
-        "traceId": hex(ended.context.trace_id()),
-        "spanId": hex(ended.context.span_id()),
+        "traceId": hex::encode(ended.context.trace_id()),
+        "spanId": hex::encode(ended.context.span_id()),
         "name": ended.name,
         "kind": match ended.kind { SpanKind::Internal => 1, SpanKind::Server => 2 },
         "startTimeUnixNano": ended.start_ns.to_string(),
@@ -44,7 +45,7 @@ fn span(ended: &Ended) -> Value {
         "flags": 1,
     });
     if let (Some(parent), Some(members)) = (&ended.parent, span.as_object_mut()) {
-        members.insert("parentSpanId".to_owned(), hex(parent).into());
+        members.insert("parentSpanId".to_owned(), hex::encode(parent).into());
     }
     if let (Some(code), Some(members)) = (&ended.error, span.as_object_mut()) {
         members.insert("status".to_owned(), json!({"code": 2, "message": code}));
@@ -54,11 +55,6 @@ fn span(ended: &Ended) -> Value {
 
 fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
-}
-
-/// OTLP's JSON writes ids in hexadecimal digits, unlike other bytes.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How many spans an answer of 200 refuses.

@@ -2,12 +2,13 @@
 
 use super::super::entry::Journal;
 use super::super::ledger::{Ledger, Starting};
+use super::super::nested::REQUESTS;
 use super::super::packs::PackSet;
 use super::super::resolve::{Planned, StepCall};
 use super::super::{Live, Progress};
 use super::{Driver, INBOX, RunClock};
 use crate::host::Host;
-use crate::traces::{SpanContext, SpanKind};
+use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::serde_to_canonical;
@@ -31,6 +32,24 @@ pub(in crate::runs) struct Past {
     pub(in crate::runs) journal: Journal,
     pub(in crate::runs) last_ms: u64,
     pub(in crate::runs) load_plan: Arc<str>,
+    pub(in crate::runs) actor: String,
+}
+
+impl Past {
+    /// The time of the run from now on: it does not go back.
+    pub(in crate::runs) fn clock(&self, host: &Host) -> RunClock {
+        let now_ms = u64::try_from(host.now_ms()).unwrap_or(0);
+        RunClock::at(now_ms.max(self.last_ms), host)
+    }
+}
+
+/// What there was before a driver; nothing after a restart.
+#[derive(Debug, Default)]
+pub(in crate::runs) struct Kept {
+    /// The time of the run, which goes on while it has no driver.
+    pub(in crate::runs) clock: Option<RunClock>,
+    pub(in crate::runs) packs: Option<Arc<PackSet>>,
+    pub(in crate::runs) span: Option<Span>,
 }
 
 /// Begins a run: everything that needs nothing from outside happens here, and nothing of it is durable yet.
@@ -49,7 +68,9 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
         execution_id: id,
         input,
         now_ms,
+        escalation_ms: host.runs.escalation_ms(),
     };
+    let escalation_ms = start.escalation_ms;
     let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
     let mut driver = Driver::new(host, id, run, now_ms, Arc::clone(&planned.load_plan));
     driver.packs = Arc::clone(&planned.packs);
@@ -58,6 +79,9 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
     let mut body = planned.entry.clone();
     body.text("actor", actor);
     body.written("input", journaled_input);
+    if let Some(escalation_ms) = escalation_ms {
+        body.number("escalation_ms", escalation_ms);
+    }
     driver.ledger.start_with(Starting {
         run: NewRun {
             id: id.uuid(),
@@ -78,6 +102,7 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
 impl Driver {
     fn new(host: &Arc<Host>, id: ExecutionId, run: Run<StepCall>, now_ms: u64, load_plan: Arc<str>) -> Self {
         let (sender, inbox) = mpsc::channel(INBOX);
+        let (requests, asked) = mpsc::channel(REQUESTS);
         let (progress, watched) = watch::channel(Progress::default());
         host.runs.enter(
             id.uuid(),
@@ -95,10 +120,13 @@ impl Driver {
             clock: RunClock::at(now_ms, host),
             load_plan,
             packs: Arc::default(),
-            held: None,
+            held: Vec::new(),
             commands: Vec::new(),
             barred: Vec::new(),
-            call: None,
+            work: Vec::new(),
+            awaited: Vec::new(),
+            asked,
+            requests,
             first: None,
             inbox,
             progress,
@@ -123,15 +151,20 @@ impl Driver {
     }
 
     /// A driver for a run that was made again from its journal.
-    pub(in crate::runs) fn resumed(host: &Arc<Host>, run: Run<StepCall>, past: Past) -> Self {
+    pub(in crate::runs) fn resumed(host: &Arc<Host>, run: Run<StepCall>, past: Past, kept: Kept) -> Self {
         let id = run.result().execution_id;
-        let now_ms = u64::try_from(host.now_ms()).unwrap_or(0).max(past.last_ms);
-        let mut driver = Self::new(host, id, run, now_ms, past.load_plan);
+        let clock = kept.clock.unwrap_or_else(|| past.clock(host));
+        let mut driver = Self::new(host, id, run, clock.now_ms(host), past.load_plan);
         driver.journal = past.journal;
-        driver.packs = Arc::new(PackSet::again(&host.loaded(), driver.run.plan().packs()));
-        driver.trace_below(None);
-        if let Some(span) = &mut driver.span {
-            span.set("mizzen.resumed", "true");
+        driver.packs = kept
+            .packs
+            .unwrap_or_else(|| Arc::new(PackSet::again(&host.loaded(), driver.run.plan().packs())));
+        driver.span = kept.span;
+        if driver.span.is_none() {
+            driver.trace_below(None);
+            if let Some(span) = &mut driver.span {
+                span.set("mizzen.resumed", "true");
+            }
         }
         let pending = driver.run.pending().to_vec();
         for command in &pending {
@@ -140,6 +173,11 @@ impl Driver {
                 .map(|event| (event, past.last_ms))
                 .or(driver.first);
         }
+        // A call that had made calls comes to them again: the run has to know that.
+        let again = driver.run.has_nested().filter(|_| driver.first.is_none());
+        driver.first = again
+            .map(|within| (Event::Interrupted { within }, past.last_ms))
+            .or(driver.first);
         if driver.first.is_none() {
             driver.commands = pending;
         }
@@ -164,6 +202,7 @@ impl Driver {
                             pin.tool, pin.side_effects
                         ),
                         transient: Transient::No,
+                        tool_code: None,
                     }),
                 })
             }

@@ -5,7 +5,7 @@ use super::super::entry;
 use super::super::seal::Seal;
 use super::{Driver, is_judged, result_text};
 use crate::hooks;
-use mizzen_engine::run::Command;
+use mizzen_engine::run::{Command, Released};
 use mizzen_model::rule::Hook;
 use mizzen_store::{AuditEntry, NewDelivery, RunStep, Sealed};
 use serde_json::json;
@@ -29,8 +29,12 @@ impl Driver {
     /// The store's form of what just happened.
     fn transition(&mut self, mut body: Body, commands: &[Command], now_ms: u64) -> RunStep {
         let mut events = Vec::new();
-        if let Some(mut held) = self.held.take() {
-            let released = self.run.take_released().or(held.otherwise.map(Err));
+        let held = std::mem::take(&mut self.held);
+        let last = held.len().saturating_sub(1);
+        for (place, mut held) in held.into_iter().enumerate() {
+            // What packs let through is of the last one; the others were lost while they looked.
+            let released = (place == last).then(|| self.run.take_released()).flatten();
+            let released = released.or(held.otherwise.map(|failed| Released::Ended(Err(failed))));
             entry::release(&mut held.body, released.as_ref());
             events.push(self.journal.write(held.at_ms, held.body));
         }
@@ -64,7 +68,7 @@ impl Driver {
     /// Said before a call that changes the world.
     fn intent(&self, command: &Command) -> Option<Body> {
         let Command::Call { order, attempt, .. } = command else {
-            return None;
+            return entry::intent_of(self.id, command);
         };
         let pin = &self.run.plan().call(*order)?.pin;
         entry::intent(self.id, pin, *order, *attempt)

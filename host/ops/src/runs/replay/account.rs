@@ -1,7 +1,8 @@
 //! What a replay tells a person: what happened, what was decided, and why.
 
-use mizzen_model::execution::{ChainExecutionResult, StepStatus};
+use mizzen_model::execution::{ChainExecutionResult, NestedStatus, StepStatus};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// One entry of the journal and what followed from it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -38,6 +39,8 @@ pub(super) struct Account {
     gates: usize,
     packs: usize,
     steps: Vec<StepStatus>,
+    /// Calls that the steps' tools made, as far as they have ended.
+    calls: HashMap<(u32, u32, String), NestedStatus>,
 }
 
 impl Account {
@@ -108,6 +111,22 @@ impl Account {
                 );
             }
         }
+        for step in &result.steps {
+            for call in &step.calls {
+                let key = (step.order, call.attempt, call.path.clone());
+                if self.calls.insert(key, call.status) == Some(call.status)
+                    || call.status == NestedStatus::Running
+                {
+                    continue;
+                }
+                let why = call
+                    .error
+                    .as_ref()
+                    .map_or_else(String::new, |e| format!("{}: {}", e.code, e.message));
+                let by = format!("call {} of step {}: {}", call.path, step.order, call.tool);
+                say(by, call.status.as_str(), &why);
+            }
+        }
         if result.status.is_final() {
             let why = result
                 .error
@@ -143,20 +162,29 @@ fn happened(body: &Map<String, Value>) -> String {
     }
 }
 
+fn how_ended(body: &Map<String, Value>) -> String {
+    let failure = body.get("failure").and_then(|failure| failure.get("code"));
+    match failure.and_then(Value::as_str) {
+        Some(code) => format!("failed ({code})"),
+        None if body.contains_key("withheld") => "answered, and it was withheld".to_owned(),
+        None => "answered".to_owned(),
+    }
+}
+
 fn itself(body: &Map<String, Value>) -> String {
     let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| body.get(name).and_then(Value::as_u64).unwrap_or_default();
     match text("kind") {
         "started" => format!("started by {}", text("actor")),
-        "call_ended" => {
-            let failure = body.get("failure").and_then(|failure| failure.get("code"));
-            let how = match failure.and_then(Value::as_str) {
-                Some(code) => format!("failed ({code})"),
-                None if body.contains_key("withheld") => "answered, and it was withheld".to_owned(),
-                None => "answered".to_owned(),
-            };
-            format!("step {} {how}, attempt {}", number("step"), number("attempt"))
-        }
+        "call_ended" => format!(
+            "step {} {}, attempt {}",
+            number("step"),
+            how_ended(body),
+            number("attempt")
+        ),
+        "nested_called" => format!("{} calls {} as {}", text("caller"), text("tool"), text("path")),
+        "nested_ended" => format!("call {} {}", text("path"), how_ended(body)),
+        "interrupted" => "the host stopped during the call, and makes it again".to_owned(),
         "gate_answered" if body.contains_key("veto") => "the gate agent vetoed".to_owned(),
         "gate_answered" => "the gate agent had nothing against it".to_owned(),
         "packs_answered" => {

@@ -139,6 +139,8 @@ pub(super) fn check(
 fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut last = 0;
+    // A call that is made again after a death comes to its calls again.
+    let mut deaths = 0;
     for entry in entries {
         let at = entry["at"].as_u64().ok_or("an entry without a time")?;
         if at < last {
@@ -148,7 +150,15 @@ fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), Strin
         let kind = entry["kind"].as_str().unwrap_or_default();
         let once = match kind {
             "tick" => continue,
-            "call_ended" | "intent" => format!("{kind} {} {}", entry["step"], entry["attempt"]),
+            "call_ended" => format!("{kind} {} {}", entry["step"], entry["attempt"]),
+            "interrupted" => {
+                deaths += 1;
+                continue;
+            }
+            "intent" | "nested_called" | "nested_ended" => {
+                let within = (&entry["step"], &entry["attempt"], &entry["question"]);
+                format!("{kind} {within:?} {} after {deaths} deaths", entry["path"])
+            }
             "gate_answered" | "packs_answered" => format!("{kind} {}", entry["question"]),
             "decided" => format!("{kind} {}", entry["escalation_id"]),
             _ => kind.to_owned(),
@@ -179,6 +189,35 @@ fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), Strin
     Ok(())
 }
 
+/// What is recorded of calls that tools made is what happened in the world.
+fn nested_calls(entries: &[Value], id: &str, record: &Record) -> Result<(), String> {
+    for entry in entries.iter().filter(|entry| entry["kind"] == "nested_ended") {
+        let path = entry["path"].as_str().ok_or("a call without a path")?;
+        let key = match entry["question"].as_u64() {
+            Some(question) => format!("{id}/gate/{question}/{path}"),
+            None => format!("{id}/{}/0/{path}", entry["step"]),
+        };
+        let is_gone = entry.get("withheld").is_some()
+            || entry["output"]["call"] == REDACTED
+            || entry["failure"]["message"] == REDACTED;
+        if is_gone {
+            continue;
+        }
+        let ended = match entry.get("output") {
+            Some(output) => Ok(output.clone()),
+            None => Err(entry["failure"]["message"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()),
+        };
+        let made = record.calls.get(&key).map(Vec::as_slice).unwrap_or_default();
+        if !made.iter().any(|call| call.ended.as_ref() == Some(&ended)) {
+            return Err(format!("{key} did not end with {ended:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// What is recorded of calls is what happened in the world, and no call was made twice that must not be.
 fn calls(entries: &[Value], planned: &Planned, result: &Value, record: &Record) -> Result<(), String> {
     if let Some(wrong) = record.wrong.first() {
@@ -193,6 +232,7 @@ fn calls(entries: &[Value], planned: &Planned, result: &Value, record: &Record) 
         }
     }
     let id = result["execution_id"].as_str().unwrap_or_default();
+    nested_calls(entries, id, record)?;
     for entry in entries.iter().filter(|entry| entry["kind"] == "call_ended") {
         let step = entry["step"].as_u64().ok_or("a call without a step")?;
         let made = record.calls.get(&format!("{id}/{step}/0"));

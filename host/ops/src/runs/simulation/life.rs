@@ -14,6 +14,7 @@ use crate::runs::resolve::Planned;
 use crate::runs::seal::HostKey;
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::governance::PackMode;
 use mizzen_store::{Fate, Fates, Idempotency};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,10 +109,31 @@ impl Client {
     }
 }
 
-/// Plays a seed to its end, and says how many processes it took, or what is wrong.
-pub(super) fn simulate(stage: &mut Stage, seed: u64, deaths: Deaths) -> Result<u64, String> {
+/// What a seed met.
+pub(super) struct Met {
+    /// How many processes died.
+    pub(super) deaths: u64,
+    /// The calls that tools made, as the result shows them: status and error.
+    pub(super) calls: Vec<(String, String)>,
+}
+
+/// Plays a seed to its end, and says what it met, or what is wrong.
+pub(super) fn simulate(stage: &mut Stage, seed: u64, deaths: Deaths) -> Result<Met, String> {
     let clock = SimClock::default();
-    play(stage, seed, deaths, &clock, 0).map(|played| played.lives)
+    let played = play(stage, seed, deaths, &clock, 0)?;
+    let calls = |of: &Value| of["calls"].as_array().cloned().unwrap_or_default();
+    let (steps, gates) = (
+        played.result["steps"].as_array(),
+        played.result["gates"].as_array(),
+    );
+    let all = steps.into_iter().chain(gates).flatten().flat_map(calls);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Ok(Met {
+        deaths: played.lives - 1,
+        calls: all
+            .map(|call| (text(&call["status"]), text(&call["error"]["code"])))
+            .collect(),
+    })
 }
 
 /// How many writes a seed makes when nobody dies, and whether its run had to wait for anything.
@@ -148,6 +170,19 @@ pub(super) fn result_with_jump(stage: &mut Stage, seed: u64, jump_ms: i64) -> Va
         for name in ["started_at", "output", "error"] {
             step.as_object_mut().unwrap().remove(name);
         }
+        for call in step
+            .get_mut("calls")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            for name in ["started_at", "error"] {
+                call.as_object_mut().unwrap().remove(name);
+            }
+        }
+    }
+    for gate in result["gates"].as_array_mut().unwrap() {
+        gate.as_object_mut().unwrap().remove("calls");
     }
     result["error"] = result["error"]["code"].clone();
     result
@@ -189,6 +224,11 @@ fn play(
             clock: clock.clone(),
             record: Arc::clone(&record),
             store: store.clone(),
+            governance: planned
+                .plan
+                .packs()
+                .first()
+                .map_or(PackMode::Advisory, |pack| pack.mode),
         }));
         let runtime = runtime();
         let ended = runtime.block_on(live(&host, &planned, &client, clock, jump_ms));

@@ -6,7 +6,7 @@ use crate::caller::Caller;
 use crate::entropy::CountingEntropy;
 use crate::host::Host;
 use crate::runs::packs::{PackPin, PackSet};
-use crate::runs::resolve::{Found, Pin, Pinned, Planned, Resolution};
+use crate::runs::resolve::{Found, MadeOf, Pin, Pinned, Planned, Resolution};
 use mizzen_model::id::ChainId;
 use mizzen_model::json::{Json, Limits, parse};
 use mizzen_model::pack::Moment;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const SCENES: u64 = 32;
 
 /// Tools by name: side effects, and whether a second call does no harm.
-const TOOLS: [(&str, &str, bool); 4] = [
+pub(super) const TOOLS: [(&str, &str, bool); 4] = [
     ("think", "none", true),
     ("look", "read", true),
     ("keep", "write", true),
@@ -111,6 +111,17 @@ fn pins(number: u64) -> Vec<PackPin> {
     pin.into_iter().collect()
 }
 
+pub(super) fn pin(tool: &str, side_effects: &str, repeatable: bool) -> Pin {
+    Pin {
+        tool: tool.to_owned(),
+        version: "1.0.0".to_owned(),
+        plugin: "sim".to_owned(),
+        digest: "blake3:00".to_owned(),
+        side_effects: side_effects.to_owned(),
+        repeatable,
+    }
+}
+
 async fn scene(host: &Host, number: u64) -> Planned {
     let caller = Caller::local("req-sim");
     let mut dice = Dice::of(number, "scene");
@@ -182,38 +193,32 @@ async fn scene(host: &Host, number: u64) -> Planned {
         .unwrap();
     let chain = serde_json::from_str::<Value>(&council.json).unwrap()["chains"][0]["id"].clone();
     let chain = ChainId::parse(chain.as_str().unwrap()).unwrap();
-    let pin = |tool: &str, side_effects: &str, repeatable: bool| {
-        Found::Tool(Pin {
-            tool: tool.to_owned(),
-            version: "1.0.0".to_owned(),
-            plugin: "sim".to_owned(),
-            digest: "blake3:00".to_owned(),
-            side_effects: side_effects.to_owned(),
-            repeatable,
-        })
-    };
     let mut resolutions: Vec<Resolution> = TOOLS
         .iter()
         .map(|(name, side_effects, repeatable)| Resolution {
             sprite_id: worker.clone(),
             capability: (*name).to_owned(),
-            found: pin(name, side_effects, *repeatable),
+            found: Found::Tool(pin(name, side_effects, *repeatable)),
         })
         .collect();
     resolutions.push(Resolution {
         sprite_id: agent_id,
         capability: "evaluate_gate".to_owned(),
-        found: pin(GATE, "none", true),
+        // Some gate agents read what others have written: packs are asked about these.
+        found: Found::Tool(pin(GATE, if number % 4 == 3 { "read" } else { "none" }, true)),
     });
     let pins = pins(number);
+    let of = MadeOf {
+        resolutions,
+        pins,
+        ..MadeOf::default()
+    };
     let pinned = Pinned {
         definition: &council.json,
         load_plan: "",
-        resolutions: &resolutions,
-        pins: &pins,
+        resolutions: &of.resolutions,
+        pins: &of.pins,
     };
-    let plan = host
-        .plan_again(&council.json, chain, &resolutions, &pins)
-        .unwrap();
+    let plan = host.plan_again(&council.json, chain, &of).unwrap();
     Planned::new(plan, PackSet::default(), &pinned)
 }

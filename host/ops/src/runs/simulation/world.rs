@@ -1,17 +1,20 @@
 //! What is outside of the host: tools that do as the seed says, and remember that they were called.
 
 use super::clock::SimClock;
+use super::scenes::{TOOLS, pin};
 use crate::clock::Clock as _;
 use crate::runs::perform::{Script, Work};
-use mizzen_engine::pack::{Decision, DecisionDraft};
+use crate::runs::resolve::Pin;
+use mizzen_engine::pack::{Decision, DecisionDraft, PackAction};
 use mizzen_engine::run::{CallFailure, PackAnswer, PackQuestion, Transient};
+use mizzen_model::governance::PackMode;
 use mizzen_model::pack::Moment;
-use mizzen_sandbox::Pending;
+use mizzen_sandbox::{NestedCall, Pending};
 use mizzen_store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 /// Numbers that follow from a seed and nothing else (SplitMix64).
@@ -52,6 +55,15 @@ pub(super) struct Record {
     pub(super) wrong: Vec<String>,
     /// Whether a call had to be waited for, or changes the world: then a run is written before its end.
     pub(super) waited: bool,
+    /// What packs said last before a call that a tool makes, by step and path.
+    judged: BTreeMap<(Option<u32>, String), Judged>,
+}
+
+/// What packs said before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    LetThrough,
+    Denied,
 }
 
 /// The tools as one process reaches them.
@@ -61,6 +73,8 @@ pub(super) struct Tools {
     pub(super) clock: SimClock,
     pub(super) record: Arc<Mutex<Record>>,
     pub(super) store: Store,
+    /// What its packs say is done.
+    pub(super) governance: PackMode,
 }
 
 impl Script for Tools {
@@ -77,6 +91,7 @@ impl Script for Tools {
                 });
                 calls.len() - 1
             };
+            self.check_judged(&work);
             let is_pure = matches!(pin.side_effects.as_str(), "none" | "read");
             if !is_pure && !self.intended(&work.run_id, &key).await {
                 let wrong = format!("{key} was called before its intent was durable");
@@ -84,6 +99,7 @@ impl Script for Tools {
             }
             // Without the run's id: a seed that is played again meets the same world.
             let place = key.split_once('/').map_or("", |(_, place)| place);
+            self.call_others(&work, place).await;
             let mut dice = Dice::of(self.seed, &format!("{place}#{turn}"));
             let (takes, kind) = (dice.roll(60), dice.roll(20));
             // What a call has read may be another thing later, so it is written down; a failure may be tried again after a pause.
@@ -100,6 +116,7 @@ impl Script for Tools {
                 code: "SCRIPTED".to_owned(),
                 message: format!("{key}#{turn}"),
                 transient,
+                tool_code: Some("SIM".to_owned()),
             };
             let result = match kind {
                 1..=3 => Err(failure(Transient::Yes)),
@@ -116,6 +133,11 @@ impl Script for Tools {
         })
     }
 
+    fn find(&self, tool: &str) -> Option<Pin> {
+        let (name, side_effects, repeatable) = TOOLS.iter().find(|(name, ..)| *name == tool)?;
+        Some(pin(name, side_effects, *repeatable))
+    }
+
     fn judge(&self, question: PackQuestion) -> Pending<'_, Vec<PackAnswer>> {
         Box::pin(async move {
             // The same question gets the same answer, in whatever process it is asked.
@@ -128,7 +150,10 @@ impl Script for Tools {
             if takes >= AT_ONCE * 2 {
                 self.clock.sleep(Duration::from_millis(takes)).await;
             }
+            let of_the_gate = question.call.as_deref() == Some("gate");
             let pointer = match question.moment {
+                Moment::BeforeStep if of_the_gate => "/input/n",
+                Moment::AfterStep if of_the_gate => "/decision",
                 Moment::BeforeStep => "/n",
                 Moment::OnError => "/error/message",
                 _ => "/call",
@@ -153,6 +178,19 @@ impl Script for Tools {
                 8 => (None, Some("it trapped".to_owned())),
                 _ => (None, None),
             };
+            let is_against = failure.is_some()
+                || decision.as_ref().is_some_and(|decision| {
+                    matches!(decision.action, PackAction::Veto | PackAction::Escalate)
+                        || (matches!(decision.action, PackAction::Redact(_)) && pointer != "/n")
+                });
+            if let (Some(path), Moment::BeforeStep) = (question.call, question.moment) {
+                let judged = match is_against && self.governance == PackMode::Mandatory {
+                    true => Judged::Denied,
+                    false => Judged::LetThrough,
+                };
+                let mut record = self.record.lock().unwrap();
+                record.judged.insert((question.step, path), judged);
+            }
             vec![PackAnswer {
                 mount: 0,
                 decisions: decision.into_iter().collect(),
@@ -165,10 +203,52 @@ impl Script for Tools {
 /// Calls that would take less end at once.
 const AT_ONCE: u64 = 20;
 
+/// Seeds of `regressions.txt` that found something before tools called tools.
+const FOUND_WITHOUT_CALLS: [u64; 3] = [4117, 554, 197];
+
 /// The gate agent's tool.
 pub(super) const GATE: &str = "sim.gate";
 
 impl Tools {
+    /// A call that packs are against is never made.
+    fn check_judged(&self, work: &Work) {
+        let path = work
+            .idempotency_key
+            .rsplit_once('/')
+            .map(|(_, path)| path.to_owned());
+        let mut record = self.record.lock().unwrap();
+        let judged = path.filter(|_| !work.lineage.is_empty()).and_then(|path| {
+            let judged = record.judged.get(&(work.step, path)).copied();
+            judged.filter(|judged| *judged == Judged::Denied)
+        });
+        if judged.is_some() {
+            let wrong = format!("{} was called, and packs are against it", work.idempotency_key);
+            record.wrong.push(wrong);
+        }
+    }
+
+    /// Half of the tools call others, the same ones whenever they are called.
+    async fn call_others(&self, work: &Work, place: &str) {
+        let mut dice = Dice::of(self.seed, &format!("{place} calls"));
+        let depth = u64::try_from(work.lineage.len()).unwrap();
+        if FOUND_WITHOUT_CALLS.contains(&self.seed) || dice.roll(2 + 2 * depth) > 0 || depth > 2 {
+            return;
+        }
+        for number in 0..=dice.roll(3) {
+            let (tool, ..) = TOOLS[usize::try_from(dice.roll(4)).unwrap()];
+            let mut lineage = work.lineage.clone();
+            lineage.push(work.call.pin.tool.clone());
+            let asked = NestedCall {
+                tool: tool.to_owned(),
+                input: json!({"n": number, "call": "x"}).to_string(),
+                lineage,
+                deadline: Instant::now() + Duration::from_secs(3_600),
+            };
+            // Whatever comes of it: a tool may go on without.
+            let _ = work.tools.call(asked).await;
+        }
+    }
+
     async fn intended(&self, run: &str, key: &str) -> bool {
         let run = Uuid::try_parse(run).unwrap();
         let events = self.store.run_events(run, 0, 10_000).await.unwrap();
