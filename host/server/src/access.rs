@@ -2,13 +2,17 @@
 
 use crate::app::App;
 use crate::call::Call;
+use crate::network;
 use crate::problem::{Code, Problem};
-use crate::route::Route;
+use crate::route::{Access, Route};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use mizzen_ops::{AccessRefusal, Caller, Family, Grant};
 use std::net::IpAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a caller who was let in is not asked again who it is: what takes longer ends with the key, not with the request.
+pub(crate) const ASK_AGAIN: Duration = Duration::from_secs(2);
 
 /// A request as far as access is concerned.
 pub(crate) struct Ask<'a> {
@@ -55,6 +59,21 @@ pub(crate) async fn require(call: &Call, operation: &'static str, grant: Grant) 
     Err(forbidden(&call.app, &call.caller, operation, grant).await)
 }
 
+/// Asks again whether a caller may do what it has been doing for a while.
+pub(crate) async fn ask_again(app: &App, caller: &Caller, access: Access) -> Result<(), Problem> {
+    let Access::Needs(grant) = access else {
+        return Ok(());
+    };
+    if app.host.still_may(caller, grant).await? {
+        return Ok(());
+    }
+    app.host
+        .metrics
+        .count(Family::AccessRefusals, &["unauthenticated"]);
+    let message = "the key was revoked, has expired or lost its grant while the request was served; what it asked for may still be done";
+    Err(Problem::new(Code::Unauthenticated, message))
+}
+
 async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: Grant) -> Problem {
     app.host.metrics.count(Family::AccessRefusals, &["forbidden"]);
     let refusal = AccessRefusal {
@@ -62,7 +81,10 @@ async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: G
         outcome: "denied",
         missing: Some(grant),
     };
-    app.host.record_access_refusal(caller, &refusal).await;
+    // A weak key is audited up to a rate as strangers are; the first refusals say what the others would.
+    if app.denials.take(caller.actor(), Instant::now()).is_ok() {
+        app.host.record_access_refusal(caller, &refusal).await;
+    }
     let message = format!(
         "this key does not have the grant {grant}; make one with `mizzen key api new --grant {grant}`"
     );
@@ -73,8 +95,13 @@ async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: G
 async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
     let name = ask
         .peer
-        .map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
-    if let Err(seconds) = app.strangers.take(&name, Instant::now()) {
+        .map_or_else(|| "unknown".to_owned(), |peer| network::of(peer).to_string());
+    let now = Instant::now();
+    let taken = app
+        .strangers
+        .take(&name, now)
+        .and_then(|()| app.all_strangers.take("everybody", now));
+    if let Err(seconds) = taken {
         app.host.metrics.count(Family::AccessRefusals, &["rate_limited"]);
         return Problem::new(Code::RateLimited, "too many requests without a working key")
             .retry_after(seconds);
@@ -107,15 +134,30 @@ fn came_through_a_browser(app: &App, ask: &Ask<'_>) -> bool {
             .map(|host| host.to_str().unwrap_or_default()),
     };
     let foreign_name = host.is_some_and(|host| !names_this_machine(host));
-    let origin = ask
-        .headers
-        .get(header::ORIGIN)
-        .map(|origin| origin.to_str().unwrap_or_default());
-    let foreign_page = origin.is_some_and(|origin| {
-        let own = origin.split_once("://").map(|(_, host)| host) == host;
-        !own && !app.config.cors_origins.iter().any(|allowed| allowed == origin)
+    let origins = ask.headers.get_all(header::ORIGIN).iter();
+    let mut origins = origins.map(|origin| origin.to_str().unwrap_or_default());
+    let foreign_page = origins.any(|origin| {
+        // `null` has no host; neither has a request of HTTP/1.0 without one, and the two are not the same place.
+        let page = origin.split_once("://").map(|(_, host)| host);
+        let own = page.is_some() && page == host;
+        !own && !is_named(app, origin)
     });
-    foreign_name || foreign_page
+    foreign_name || foreign_page || was_fetched_across_sites(app, ask.headers)
+}
+
+fn is_named(app: &App, origin: &str) -> bool {
+    app.config.cors_origins.iter().any(|allowed| allowed == origin)
+}
+
+/// A browser does not say where a page is from that only loads something, but it says whether that is another site (Fetch Metadata).
+/// `same-site` is another port of this machine: another program's page.
+fn was_fetched_across_sites(app: &App, headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let foreign = sites.any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"));
+    let origin = headers
+        .get(header::ORIGIN)
+        .and_then(|origin| origin.to_str().ok());
+    foreign && !origin.is_some_and(|origin| is_named(app, origin))
 }
 
 /// `localhost` or a loopback address, with or without a port.
@@ -123,30 +165,39 @@ fn names_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
     };
+    // A name before an `@` is nobody's host.
+    if host.contains('@') {
+        return false;
+    }
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// The key that a request has. One that does not work stands for what cannot be one, so that it is never as good as none: a proxy before
+/// us may have judged another of two keys than we would.
 fn token(headers: &HeaderMap) -> Option<&str> {
-    let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    if let Some(value) = given.next() {
-        // A proxy before us may have judged the other one.
-        if given.next().is_some() {
-            return Some("");
-        }
-        // Anything that is not a bearer token is a token that does not work, not a missing one.
-        let text = value.to_str().unwrap_or_default();
-        let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
-        return Some(if scheme.eq_ignore_ascii_case("bearer") {
+    const WRONG: &str = "";
+    let bearer = one(headers, header::AUTHORIZATION.as_str()).map(|text| {
+        let (scheme, token) = text.split_once(' ').unwrap_or((text, WRONG));
+        if scheme.eq_ignore_ascii_case("bearer") {
             token.trim()
         } else {
-            ""
-        });
+            WRONG
+        }
+    });
+    match (bearer, one(headers, "x-api-key")) {
+        (Some(bearer), Some(key)) if bearer != key => Some(WRONG),
+        (bearer, key) => bearer.or(key),
     }
-    headers
-        .get("x-api-key")
-        .map(|value| value.to_str().unwrap_or_default())
+}
+
+/// A field that is there once; empty when it is there more often.
+fn one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut given = headers.get_all(name).iter();
+    let value = given.next()?;
+    let only = given.next().is_none();
+    Some(value.to_str().ok().filter(|_| only).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -166,10 +217,36 @@ mod tests {
             ("localhost.evil.example", false),
             ("10.0.0.1", false),
             ("0.0.0.0:7437", false),
+            ("evil@localhost", false),
+            ("localhost@evil.example", false),
             ("", false),
             ("a b", false),
         ] {
             assert_eq!(names_this_machine(host), expected, "{host}");
         }
+    }
+
+    #[test]
+    fn a_request_has_one_key_or_none() {
+        let check = |fields: &[(&'static str, &'static str)], expected: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in fields {
+                headers.append(*name, axum::http::HeaderValue::from_static(value));
+            }
+            assert_eq!(token(&headers), expected, "{fields:?}");
+        };
+        let (bearer, key) = ("authorization", "x-api-key");
+        check(&[], None);
+        check(&[(bearer, "Bearer a")], Some("a"));
+        check(&[(bearer, "bearer  a ")], Some("a"));
+        check(&[(bearer, "Basic a")], Some(""));
+        check(&[(bearer, "Bearer a"), (bearer, "Bearer a")], Some(""));
+        check(&[(key, "a")], Some("a"));
+        check(&[(key, "a"), (key, "a")], Some(""));
+        check(&[(key, "a"), (key, "b")], Some(""));
+        check(&[(bearer, "Bearer a"), (key, "a")], Some("a"));
+        check(&[(bearer, "Bearer a"), (key, "b")], Some(""));
+        check(&[(bearer, "Basic a"), (key, "a")], Some(""));
+        check(&[(bearer, "Bearer a"), (key, "a"), (key, "a")], Some(""));
     }
 }

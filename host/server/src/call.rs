@@ -2,10 +2,12 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem, etag};
+use crate::traffic::Traffic;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use mizzen_model::json::{Json, Limits};
-use mizzen_ops::{Caller, Document, Documents, IdempotencyKey, IfMatch};
+use mizzen_model::timestamp::Timestamp;
+use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -26,10 +28,14 @@ pub struct Call {
     pub body: Bytes,
     /// The media type of the body, without its parameters.
     pub media_type: String,
+    /// The connection that it came on.
+    pub(crate) traffic: Option<Arc<Traffic>>,
 }
 
 /// Levels that a body may nest. Far more than any document needs, far less than a stack holds.
 const DEPTH: usize = 96;
+/// Bytes of a body that take less time to parse than to hand over to another thread.
+const PARSED_AT_ONCE: usize = 64 << 10;
 
 impl Call {
     /// A parameter of the path.
@@ -71,6 +77,25 @@ impl Call {
         }
     }
 
+    /// Whether `force=true` overrides what protects a document.
+    pub fn force(&self) -> Result<Force, Problem> {
+        Ok(if self.flag("force")? {
+            Force::Yes
+        } else {
+            Force::No
+        })
+    }
+
+    /// A time of the query, in milliseconds since 1970.
+    pub fn time(&self, name: &str) -> Result<Option<i64>, Problem> {
+        let Some(text) = self.parameter(name) else {
+            return Ok(None);
+        };
+        Timestamp::parse(text)
+            .map(|at| Some(at.unix_ms()))
+            .map_err(|_| invalid_parameter(name, text, "an RFC 3339 time such as 2026-04-27T10:00:00Z"))
+    }
+
     /// A whole number of the query between two bounds.
     pub fn number(&self, name: &str, bounds: (usize, usize), default: usize) -> Result<usize, Problem> {
         let Some(text) = self.parameter(name) else {
@@ -94,17 +119,17 @@ impl Call {
     }
 
     /// The body as a document: JSON, or YAML where the route takes it.
-    pub fn document(&self) -> Result<Json, Problem> {
-        if self.media_type == JSON {
-            let text = std::str::from_utf8(&self.body)
-                .map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
-            return mizzen_model::json::parse(text, limits())
-                .map_err(|error| malformed(format!("the body is not valid JSON: {error}")))?
-                .root()
-                .to_json_unique()
-                .map_err(|error| malformed(format!("the body is ambiguous: {error}")));
+    pub async fn document(&self) -> Result<Json, Problem> {
+        let parse = if self.media_type == JSON { json } else { yaml };
+        if self.body.len() <= PARSED_AT_ONCE {
+            return parse(&self.body);
         }
-        yaml(&self.body)
+        // Not on the threads that serve everybody's connections.
+        let _place = self.app.parsed.acquire().await.map_err(|_| Problem::internal())?;
+        let body = self.body.clone();
+        tokio::task::spawn_blocking(move || parse(&body))
+            .await
+            .map_err(|_| Problem::internal())?
     }
 
     /// The caller's `Idempotency-Key` with the digest of the body.
@@ -199,6 +224,16 @@ fn malformed(message: String) -> Problem {
     Problem::new(Code::MalformedBody, message)
 }
 
+fn json(body: &[u8]) -> Result<Json, Problem> {
+    let text =
+        std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
+    mizzen_model::json::parse(text, limits())
+        .map_err(|error| malformed(format!("the body is not valid JSON: {error}")))?
+        .root()
+        .to_json_unique()
+        .map_err(|error| malformed(format!("the body is ambiguous: {error}")))
+}
+
 fn yaml(body: &[u8]) -> Result<Json, Problem> {
     let text =
         std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
@@ -228,6 +263,17 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// Its body.
     pub body: Body,
+    /// Whether the body's memory is its own.
+    pub(crate) memory: Memory,
+}
+
+/// Whose memory an answer is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Its own: it is kept until the answer has been sent.
+    Own,
+    /// That of all answers with the same body.
+    Shared,
 }
 
 impl Reply {
@@ -239,7 +285,14 @@ impl Reply {
             status,
             headers,
             body: body.into(),
+            memory: Memory::Own,
         }
+    }
+
+    /// The same, with a body that is kept anyway.
+    pub(crate) fn shared(mut self) -> Self {
+        self.memory = Memory::Shared;
+        self
     }
 
     /// 200 with JSON text.
@@ -253,6 +306,7 @@ impl Reply {
             status: StatusCode::NO_CONTENT,
             headers: HeaderMap::new(),
             body: Body::empty(),
+            memory: Memory::Own,
         }
     }
 

@@ -12,6 +12,13 @@ pub struct Config {
     pub rate_burst: u32,
     /// Connections at the same time; further ones wait in the system's queue.
     pub connections: usize,
+    /// Connections of one address (of one /64 of IPv6); further ones are closed. None: a quarter of all, and loopback as many as there are.
+    pub connections_per_address: Option<usize>,
+    /// Bytes of large answers that are kept for clients who have not read them; one connection may have a sixteenth of it, one key a
+    /// quarter.
+    pub unsent_bytes: usize,
+    /// Event streams at the same time; one key may have a quarter of them.
+    pub event_streams: usize,
     /// Bytes of a request's header.
     pub header_bytes: usize,
     /// Header fields of a request.
@@ -43,6 +50,9 @@ impl Default for Config {
             rate_per_second: 200,
             rate_burst: 400,
             connections: 4_096,
+            connections_per_address: None,
+            unsent_bytes: 256 << 20,
+            event_streams: 1_024,
             header_bytes: 16 << 10,
             header_fields: 64,
             target_chars: 8 << 10,

@@ -1,29 +1,27 @@
 //! From an HTTP request to a handler and back: limits, access, body, time, and the envelope around every error.
 
-use crate::access;
+use crate::access::{self, ASK_AGAIN};
+use crate::answer_body::Occupied;
 use crate::app::App;
 use crate::body;
-use crate::call::{Call, JSON, KnownTags, Reply};
+use crate::call::{Call, JSON, KnownTags, Memory, Reply};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Place, Route};
 use crate::routes::parameters;
-use axum::body::Body;
+use crate::traffic::{STRANGERS, StrangerPlace, Traffic};
+use axum::body::{Body, HttpBody};
 use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
 use mizzen_ops::{Caller, Family, Span, SpanContext, SpanKind};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The header that carries the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// Who is at the other end of the connection; put into every request by the listener.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
 pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
@@ -56,10 +54,14 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         route: None,
         actor: String::new(),
         context: span.as_ref().map(Span::context),
+        // Put into every request by its connection.
+        traffic: request.extensions().get::<Arc<Traffic>>().cloned(),
+        place: None,
     };
     let result = serve(&app, &methods, request, &request_id, &mut trace).await;
+    let result = result.and_then(|reply| occupy(&app, &method, &mut trace, reply));
     let mut response = match result {
-        Ok(reply) => render(reply),
+        Ok(response) => response,
         Err(problem) => render_problem(problem, &request_id),
     };
     if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -108,6 +110,28 @@ struct Trace {
     route: Option<Arc<Route>>,
     actor: String,
     context: Option<SpanContext>,
+    traffic: Option<Arc<Traffic>>,
+    place: Option<StrangerPlace>,
+}
+
+/// Counts an answer for as long as it is kept, or refuses to keep it. What was changed is answered whatever is kept.
+fn occupy(app: &App, method: &Method, trace: &mut Trace, reply: Reply) -> Result<Response, Problem> {
+    let bytes = match reply.memory {
+        Memory::Own => reply.body.size_hint().exact().unwrap_or(0),
+        Memory::Shared => 0,
+    };
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let charge = match &trace.traffic {
+        Some(traffic) if *method == Method::GET => app.unsent.charge(traffic, &trace.actor, bytes)?,
+        // Without a body there is nothing to keep.
+        Some(traffic) if *method != Method::HEAD => app.unsent.count(traffic, &trace.actor, bytes),
+        _ => None,
+    };
+    let mut response = render(reply);
+    response
+        .extensions_mut()
+        .insert(Occupied::new(charge, trace.place.take()));
+    Ok(response)
 }
 
 /// A request's span: part of the caller's trace when `traceparent` names one, once.
@@ -149,10 +173,15 @@ async fn serve(
         return Err(method_not_allowed(methods));
     };
     trace.route = Some(Arc::clone(route));
-    let caller = authorise(app, route, &parts, request_id)
+    let caller = authorise(app, route, &parts, request_id, trace)
         .await?
         .traced(trace.context);
     caller.actor().clone_into(&mut trace.actor);
+    if wanted != Method::GET
+        && let Some(traffic) = &trace.traffic
+    {
+        app.unsent.admit(traffic, &caller)?;
+    }
     let path = path_parameters(&mut parts).await?;
     let query = query_parameters(route, parts.uri.query())?;
     let (media_type, body) = match &route.body {
@@ -160,10 +189,12 @@ async fn serve(
         Some(spec) => {
             let media_type = body::media_type(spec, &parts.headers)?;
             let time = body::time_for(spec.limit, app.config.receive);
-            (
-                media_type,
-                body::read(body, spec.limit, time, &parts.headers).await?,
-            )
+            let began = Instant::now();
+            let body = body::read(body, spec.limit, time, &parts.headers).await?;
+            if began.elapsed() >= ASK_AGAIN {
+                access::ask_again(app, &caller, route.access).await?;
+            }
+            (media_type, body)
         }
     };
     // Only where an answer follows from its revision alone: a council's also says how its members have drifted since.
@@ -174,42 +205,51 @@ async fn serve(
     let known = conditional.then(|| KnownTags::of(&parts.headers)).flatten();
     let call = Call {
         app: Arc::clone(app),
-        caller,
+        caller: caller.clone(),
         path,
         query,
         headers: parts.headers,
         body,
         media_type,
+        traffic: trace.traffic.clone(),
     };
     // A task of its own: a client that goes away does not stop a write half-way, and a bug in a handler is a 500 and not the
     // end of the connection.
-    let task = tokio::spawn((route.handler)(call));
-    match tokio::time::timeout(route.timeout, task).await {
-        Ok(Ok(result)) => result.map(|reply| match known {
+    let mut task = tokio::spawn((route.handler)(call));
+    let mut left = route.timeout;
+    let finished = loop {
+        let while_known = left.min(ASK_AGAIN);
+        if let Ok(finished) = tokio::time::timeout(while_known, &mut task).await {
+            break finished;
+        }
+        left = left.saturating_sub(while_known);
+        if left.is_zero() {
+            return Err(took_too_long(route));
+        }
+        access::ask_again(app, &caller, route.access).await?;
+    };
+    match finished {
+        Ok(result) => result.map(|reply| match known {
             Some(known) if known.has(&reply) => reply.not_modified(),
             _ => reply,
         }),
-        Ok(Err(error)) => {
+        Err(error) => {
             tracing::error!(request_id, %error, "a handler did not finish");
             Err(Problem::internal())
         }
-        Err(_) => Err(Problem::new(
-            Code::Timeout,
-            format!(
-                "the operation took longer than {} s; it may still finish",
-                route.timeout.as_secs()
-            ),
-        )),
     }
 }
 
+fn took_too_long(route: &Route) -> Problem {
+    let message = format!(
+        "the operation took longer than {} s; it may still finish",
+        route.timeout.as_secs()
+    );
+    Problem::new(Code::Timeout, message)
+}
+
 fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
-    // RFC 9112, 3.2: who reads the first of two and who reads the last would disagree about whom the request is for.
-    let hosts = parts.headers.get_all(header::HOST).iter().count();
-    if hosts > 1 || hosts == 0 && parts.version == Version::HTTP_11 {
-        let message = format!("a request has one Host field, this one has {hosts}");
-        return Err(Problem::new(Code::MalformedRequest, message));
-    }
+    check_place(parts)?;
     let target = parts
         .uri
         .path_and_query()
@@ -236,6 +276,49 @@ fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
         return Err(Problem::new(Code::HeadersTooLarge, message));
     }
     check_expectation(parts)
+}
+
+/// RFC 9112, 3.2: who reads the first of two and who reads the last would disagree about whom the request is for, and so would who reads
+/// the target and who reads the field. The same holds for where it is from.
+fn check_place(parts: &Parts) -> Result<(), Problem> {
+    let malformed = |message: String| Err(Problem::new(Code::MalformedRequest, message));
+    let hosts = parts.headers.get_all(header::HOST).iter().count();
+    if hosts > 1 || hosts == 0 && parts.version == Version::HTTP_11 {
+        return malformed(format!("a request has one Host field, this one has {hosts}"));
+    }
+    let origins = parts.headers.get_all(header::ORIGIN).iter().count();
+    if origins > 1 {
+        return malformed(format!(
+            "a request has at most one Origin field, this one has {origins}"
+        ));
+    }
+    let host = parts.headers.get(header::HOST).map(HeaderValue::as_bytes);
+    let target = parts.uri.authority();
+    let named = [host, target.map(|target| target.as_str().as_bytes())];
+    if named.iter().flatten().any(|name| name.contains(&b'@')) {
+        return malformed(
+            "the host of a request has no user before it: remove what stands before the @".to_owned(),
+        );
+    }
+    match (host, target) {
+        (Some(host), Some(target)) if !is_same_place(host, target, parts.uri.scheme_str()) => malformed(
+            format!("the target is for {target}, and the Host field names another"),
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn is_same_place(host: &[u8], target: &Authority, scheme: Option<&str>) -> bool {
+    let Ok(host) = Authority::try_from(host) else {
+        return false;
+    };
+    let usual = match scheme {
+        Some("https") => Some(443),
+        Some("http") => Some(80),
+        _ => None,
+    };
+    host.host().eq_ignore_ascii_case(target.host())
+        && host.port_u16().or(usual) == target.port_u16().or(usual)
 }
 
 /// RFC 9110, 10.1.1: one expectation is defined, and hyper meets it when the body is read. A client that relies on another one is told,
@@ -270,25 +353,41 @@ fn method_not_allowed(methods: &[Arc<Route>]) -> Problem {
     problem
 }
 
-async fn authorise(app: &App, route: &Route, parts: &Parts, request_id: &str) -> Result<Caller, Problem> {
-    match route.access {
-        Access::Public => Ok(Caller::anonymous(request_id)),
-        Access::Needs(grant) => {
-            let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-            access::check(
-                app,
-                grant,
-                &access::Ask {
-                    route,
-                    headers: &parts.headers,
-                    authority: parts.uri.authority(),
-                    peer,
-                    request_id,
-                },
-            )
-            .await
+async fn authorise(
+    app: &App,
+    route: &Route,
+    parts: &Parts,
+    request_id: &str,
+    trace: &mut Trace,
+) -> Result<Caller, Problem> {
+    match (route.access, &trace.traffic) {
+        (Access::Public, None) => Ok(Caller::anonymous(request_id)),
+        (Access::Public, Some(traffic)) => {
+            trace.place = Some(traffic.admit_stranger().ok_or_else(too_many_streams)?);
+            Ok(Caller::anonymous(request_id))
+        }
+        (Access::Needs(grant), traffic) => {
+            let ask = access::Ask {
+                route,
+                headers: &parts.headers,
+                authority: parts.uri.authority(),
+                peer: traffic.as_ref().map(|traffic| traffic.peer()),
+                request_id,
+            };
+            let caller = access::check(app, grant, &ask).await?;
+            if let Some(traffic) = traffic {
+                traffic.authenticated();
+            }
+            Ok(caller)
         }
     }
+}
+
+fn too_many_streams() -> Problem {
+    let message = format!(
+        "this connection has {STRANGERS} requests open and none of them had a key; read their answers first, or send a key"
+    );
+    Problem::new(Code::TooManyStreams, message).retry_after(1)
 }
 
 async fn path_parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
@@ -408,7 +507,7 @@ fn allow_origin(app: &App, origin: Option<HeaderValue>, response: &mut Response)
     {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
         headers.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
             HeaderValue::from_static("etag, location, x-request-id, retry-after"),

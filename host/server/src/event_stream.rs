@@ -1,26 +1,35 @@
 //! Server-Sent Events: the journal of an execution, as it grows.
 //!
-//! The store is the queue: a slow reader is given what is there when it has room, so that it costs nothing and misses nothing.
+//! The store is the queue: a slow reader is given what is there when it has room, so that it costs little and misses nothing. Who reads is
+//! asked for again and again: a stream may live for days, and its key need not.
 
-use crate::call::Reply;
+use crate::access::{self, ASK_AGAIN};
+use crate::app::App;
+use crate::call::{Call, Reply};
+use crate::problem::{Code, Problem};
+use crate::route::Access;
+use crate::traffic::Traffic;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, StatusCode, header};
 use hyper::body::Frame;
-use mizzen_ops::{ExecutionEvent, Host};
+use mizzen_ops::{Caller, ExecutionEvent, Grant, QuotaShare};
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// The media type.
 pub(crate) const MEDIA_TYPE: &str = "text/event-stream";
-/// Pieces that wait for a slow reader.
-const WAITING: usize = 4;
+/// Pieces that wait for a slow reader, beside those that were read together.
+const WAITING: usize = 1;
 /// How often a quiet stream says that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
+/// How long one answer to the question who reads is good for, while events are sent.
+const RECENT: Duration = Duration::from_millis(250);
 
 struct Events(mpsc::Receiver<Bytes>);
 
@@ -38,45 +47,124 @@ impl HttpBody for Events {
     }
 }
 
-/// The events of an execution after a place, until it ends.
-pub(crate) fn reply(host: Arc<Host>, id: Uuid, after: u64) -> Reply {
+/// The events of an execution after a place, until it ends or its reader may not read them any more.
+pub(crate) fn reply(call: Call, id: Uuid, after: u64) -> Result<Reply, Problem> {
+    let Call {
+        app, caller, traffic, ..
+    } = call;
+    let place = app.event_streams.take(caller.actor(), 1).map_err(|_| {
+        let message = "too many executions are followed; end a stream that is not needed, and ask again";
+        Problem::new(Code::TooManyEventStreams, message).retry_after(1)
+    })?;
     let (pieces, body) = mpsc::channel(WAITING);
-    tokio::spawn(pump(host, id, after, pieces));
+    let following = Following {
+        app,
+        caller,
+        traffic,
+        id,
+        after,
+        pieces,
+        asked: Instant::now(),
+        _place: place,
+    };
+    tokio::spawn(following.pump());
     let mut reply = Reply::new(StatusCode::OK, MEDIA_TYPE, Body::new(Events(body)));
     reply
         .headers
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply
+    Ok(reply)
 }
 
-async fn pump(host: Arc<Host>, id: Uuid, mut after: u64, pieces: mpsc::Sender<Bytes>) {
-    loop {
-        let events = tokio::select! {
-            events = host.next_events(id, after) => events,
-            () = pieces.closed() => return,
-            () = tokio::time::sleep(ALIVE) => {
-                if pieces.send(Bytes::from_static(b": alive\n\n")).await.is_err() {
-                    return;
-                }
-                continue;
-            }
-        };
-        match events {
-            Ok(Some(events)) => {
-                for event in events {
-                    after = event.seq;
-                    if pieces.send(written(&event)).await.is_err() {
-                        return;
-                    }
-                }
-            }
-            Ok(None) => return,
-            Err(error) => {
-                // The reader comes back with the last id that it has seen.
-                tracing::warn!(execution = %id, %error, "a stream of events is broken off");
+/// One reader of an execution's events.
+struct Following {
+    app: Arc<App>,
+    caller: Caller,
+    traffic: Option<Arc<Traffic>>,
+    id: Uuid,
+    after: u64,
+    pieces: mpsc::Sender<Bytes>,
+    /// When it was last asked who reads.
+    asked: Instant,
+    _place: QuotaShare,
+}
+
+/// The stream ends here.
+struct Ended;
+
+impl Following {
+    async fn pump(mut self) {
+        while let Ok(events) = self.wait().await {
+            if self.send(events).await.is_err() {
                 return;
             }
         }
+    }
+
+    /// The next events, as soon as there are some.
+    async fn wait(&mut self) -> Result<Vec<ExecutionEvent>, Ended> {
+        let app = Arc::clone(&self.app);
+        let mut next = pin!(app.host.next_events(self.id, self.after));
+        let mut alive = Instant::now() + ALIVE;
+        loop {
+            let events = tokio::select! {
+                events = &mut next => events,
+                () = self.pieces.closed() => return Err(Ended),
+                () = tokio::time::sleep(ASK_AGAIN) => {
+                    self.ask_again().await?;
+                    if Instant::now() >= alive {
+                        // A reader without room for it is busy with something else.
+                        let _ = self.pieces.try_send(Bytes::from_static(b": alive\n\n"));
+                        alive = Instant::now() + ALIVE;
+                    }
+                    continue;
+                }
+            };
+            return match events {
+                Ok(Some(events)) => Ok(events),
+                Ok(None) => Err(Ended),
+                Err(error) => {
+                    // The reader comes back with the last id that it has seen.
+                    tracing::warn!(execution = %self.id, %error, "a stream of events is broken off");
+                    Err(Ended)
+                }
+            };
+        }
+    }
+
+    async fn send(&mut self, events: Vec<ExecutionEvent>) -> Result<(), Ended> {
+        // What was read and waits for its reader is kept like any other answer.
+        let bytes = events.iter().map(|event| event.json.len()).sum();
+        let _kept = match &self.traffic {
+            Some(traffic) => self
+                .app
+                .unsent
+                .charge(traffic, self.caller.actor(), bytes)
+                .map_err(|_| Ended)?,
+            None => None,
+        };
+        self.ask_again().await?;
+        let pieces = self.pieces.clone();
+        for event in events {
+            // First a place, then who reads: a slow reader may have been one for long.
+            let room = pieces.reserve().await.map_err(|_| Ended)?;
+            if self.asked.elapsed() >= RECENT {
+                self.ask_again().await?;
+            }
+            self.after = event.seq;
+            room.send(written(&event));
+        }
+        Ok(())
+    }
+
+    /// Ends the stream of a reader who may not read it any more, or of whom that cannot be found out.
+    async fn ask_again(&mut self) -> Result<(), Ended> {
+        self.asked = Instant::now();
+        access::ask_again(&self.app, &self.caller, Access::Needs(Grant::RunsRead))
+            .await
+            .map_err(|problem| {
+                tracing::info!(execution = %self.id, actor = self.caller.actor(), reason = problem.message, "a stream of events is ended");
+                Ended
+            })
     }
 }
 

@@ -12,22 +12,29 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod answer_body;
 mod app;
 mod body;
 mod call;
 mod config;
+mod connection;
 mod dispatch;
 mod event_stream;
 mod listen;
 mod metrics;
+mod network;
 pub mod openapi;
 mod pace;
 mod problem;
+mod public_documents;
 mod rate;
 mod route;
 pub mod routes;
+mod streams;
 mod tls;
+mod traffic;
 mod unparsed;
+mod unsent;
 
 pub use app::App;
 pub use call::{Call, Reply};

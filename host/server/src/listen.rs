@@ -1,28 +1,23 @@
-//! The listener: connections, their limits, TLS, and an end that lets requests finish.
+//! The listener: places for connections, and an end that lets requests finish.
+
+mod places;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::dispatch::{self, Peer};
-use crate::pace::Paced;
+use crate::connection::{self, Connection};
+use crate::dispatch;
 use crate::route::Route;
 use crate::tls::{self, TlsError};
-use crate::unparsed::Enveloped;
 use axum::Router;
-use axum::extract::Request;
-use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use mizzen_ops::Host;
+use places::Places;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt;
 
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -115,17 +110,17 @@ impl Server {
 
     /// Serves until `stop` is done, then lets requests in flight finish.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let places = Arc::new(Semaphore::new(self.config.connections.max(1)));
-        let graceful = GracefulShutdown::new();
-        let builder = Arc::new(connection_builder(&self.config));
+        let places = Places::new(self.config.connections, self.config.connections_per_address);
+        let (stopping, stopped) = watch::channel(());
+        let builder = Arc::new(connection::builder(&self.config));
         tokio::pin!(stop);
         loop {
             // A place first: connections beyond the limit wait in the system's queue instead of taking memory here.
             let place = tokio::select! {
                 () = &mut stop => break,
-                place = Arc::clone(&places).acquire_owned() => place,
+                place = places.wait() => place,
             };
-            let Ok(place) = place else { break };
+            let Some(place) = place else { break };
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 accepted = self.listener.accept() => accepted,
@@ -139,12 +134,16 @@ impl Server {
                     continue;
                 }
             };
+            let Some(place) = places.give(place, peer.ip()) else {
+                tracing::debug!(%peer, "a connection beyond the share of its address was closed");
+                continue;
+            };
             let connection = Connection {
                 router: self.router.clone(),
                 app: Arc::clone(&self.app),
                 peer,
                 builder: Arc::clone(&builder),
-                watcher: graceful.watcher(),
+                stop: stopped.clone(),
                 receive: self.config.receive,
             };
             let tls = self.tls.clone();
@@ -153,81 +152,14 @@ impl Server {
                 drop(place);
             });
         }
-        drop(self.listener);
-        if tokio::time::timeout(self.config.grace, graceful.shutdown())
+        drop((self.listener, stopped));
+        // Without a receiver every connection has ended.
+        let _ = stopping.send(());
+        if tokio::time::timeout(self.config.grace, stopping.closed())
             .await
             .is_err()
         {
             tracing::warn!("some requests did not finish within the grace period and were cut off");
-        }
-    }
-}
-
-fn connection_builder(config: &Config) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(config.receive)
-        // Wider than the configured limits, so that they can say by how much; what is beyond these is hyper's to refuse.
-        .max_headers(config.header_fields.saturating_mul(4).max(100))
-        .max_buf_size(config.header_bytes.saturating_mul(4).max(64 << 10));
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(128)
-        .max_header_list_size(u32::try_from(config.header_bytes.saturating_mul(4)).unwrap_or(u32::MAX))
-        .max_pending_accept_reset_streams(32)
-        .keep_alive_interval(Duration::from_secs(30))
-        .keep_alive_timeout(Duration::from_secs(20));
-    builder
-}
-
-struct Connection {
-    router: Router,
-    app: Arc<App>,
-    peer: SocketAddr,
-    builder: Arc<Builder<TokioExecutor>>,
-    watcher: Watcher,
-    receive: Duration,
-}
-
-impl Connection {
-    async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
-        // Small answers must not wait for a full packet.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "no TCP_NODELAY");
-        }
-        match tls {
-            None => self.serve(stream).await,
-            Some(tls) => match tokio::time::timeout(self.receive, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve(stream).await,
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
-            },
-        }
-    }
-
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self {
-            router,
-            app,
-            peer,
-            builder,
-            watcher,
-            receive,
-        } = self;
-        let stream = Enveloped::new(Paced::new(stream, receive), app);
-        let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-            let mut request: Request = request.map(axum::body::Body::new);
-            request.extensions_mut().insert(Peer(peer));
-            router.clone().oneshot(request)
-        });
-        let connection = builder
-            .serve_connection(TokioIo::new(stream), service)
-            .into_owned();
-        if let Err(error) = watcher.watch(connection).await {
-            tracing::debug!(%error, "a connection ended early");
         }
     }
 }

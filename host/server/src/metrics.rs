@@ -59,7 +59,7 @@ pub(crate) fn render(host: &Host) -> String {
     for (name, help, value) in [
         (
             "mizzen_runs_open",
-            "Executions that are driven now.",
+            "Executions that are open: driven now, or waiting for a person.",
             host.runs.open(),
         ),
         (

@@ -41,6 +41,7 @@ pub fn document(routes: &[Route]) -> String {
             {"name": "executions", "description": "What was and is executed."},
             {"name": "plugins", "description": "Installed plugins."},
             {"name": "registry", "description": "What plugins provide."},
+            {"name": "audit", "description": "What callers did and were refused."},
             {"name": "operations", "description": "Health, metrics, and this document."}
         ],
         "paths": paths,

@@ -2,10 +2,12 @@
 //!
 //! Which version of HTTP a connection speaks is decided by its first bytes, and hyper waits for them without a limit; it also waits
 //! without one for a client that asks and does not take the answer. Whoever opens connections and does either would hold every place.
-//! In between the header and the body have their own time, and HTTP/2 its pings.
+//! In between the header and the body have their own time; what HTTP/2 can hold up besides is `traffic.rs`'s and `streams.rs`'s.
 
+use crate::traffic::Traffic;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -18,6 +20,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(crate) struct Paced<S> {
     stream: S,
     time: Duration,
+    traffic: Arc<Traffic>,
     /// None once the version is known.
     opening: Option<Pin<Box<Sleep>>>,
     /// Bytes of the preface that have arrived.
@@ -27,10 +30,11 @@ pub(crate) struct Paced<S> {
 }
 
 impl<S> Paced<S> {
-    pub(crate) fn new(stream: S, time: Duration) -> Self {
+    pub(crate) fn new(stream: S, time: Duration, traffic: Arc<Traffic>) -> Self {
         Self {
             stream,
             time,
+            traffic,
             opening: Some(Box::pin(tokio::time::sleep(time))),
             matched: 0,
             stalled: None,
@@ -55,6 +59,9 @@ impl<S> Paced<S> {
     fn arrived(&mut self, bytes: &[u8]) {
         let expected = PREFACE.get(self.matched..).unwrap_or_default();
         self.matched += bytes.len();
+        if bytes.starts_with(expected) {
+            self.traffic.speaks_http2();
+        }
         if !expected.starts_with(bytes) || self.matched >= PREFACE.len() {
             self.opening = None;
         }
@@ -127,7 +134,8 @@ mod tests {
     #[tokio::test]
     async fn the_time_runs_until_the_version_is_known() {
         let check = |pieces: &[&[u8]], runs: bool| {
-            let mut paced = Paced::new(tokio::io::empty(), Duration::from_secs(3_600));
+            let traffic = Traffic::new(std::net::Ipv4Addr::LOCALHOST.into());
+            let mut paced = Paced::new(tokio::io::empty(), Duration::from_secs(3_600), traffic);
             for piece in pieces {
                 paced.arrived(piece);
             }

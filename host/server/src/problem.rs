@@ -5,7 +5,7 @@
 use axum::http::StatusCode;
 use mizzen_model::execution::{ChainExecutionResult, GateDecision};
 use mizzen_model::governance::PackAction;
-use mizzen_ops::{Fault, OpError, Refusal};
+use mizzen_ops::{Fault, OpError, QuotaExceeded, Refusal};
 use serde_json::{Map, Value, json};
 
 /// A stable code that programs match.
@@ -47,6 +47,8 @@ pub enum Code {
     RequestTimeout,
     /// Another council has the domain.
     CouncilConflict,
+    /// Another sprite has the name and version.
+    SpriteConflict,
     /// A gate stopped the execution.
     GateVeto,
     /// A rule of the council forbids it.
@@ -67,6 +69,8 @@ pub enum Code {
     SpriteInUse,
     /// The plugin does not go together with what is installed.
     PluginConflict,
+    /// The change would go back to an older version.
+    PluginDowngrade,
     /// The plugin asks for more than is granted.
     ApprovalNeeded,
     /// The host has no place for plugins.
@@ -93,6 +97,14 @@ pub enum Code {
     InternalError,
     /// The host cannot serve this now.
     Unavailable,
+    /// Answers before this one were not read.
+    UnreadAnswers,
+    /// A connection without a key has too many requests open.
+    TooManyStreams,
+    /// The key, or everybody, follows too many executions.
+    TooManyEventStreams,
+    /// The key, or everybody, has too many executions open.
+    TooManyRuns,
     /// The work took too long.
     Timeout,
     /// The disk is full.
@@ -121,6 +133,7 @@ impl Code {
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Code::CouncilConflict
+            | Code::SpriteConflict
             | Code::GateVeto
             | Code::RuleDenied
             | Code::PackVeto
@@ -131,6 +144,7 @@ impl Code {
             | Code::ProtectedSprite
             | Code::SpriteInUse
             | Code::PluginConflict
+            | Code::PluginDowngrade
             | Code::ApprovalNeeded
             | Code::PluginsNotConfigured => StatusCode::CONFLICT,
             Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
@@ -142,7 +156,11 @@ impl Code {
             Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Code::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Code::Unavailable
+            | Code::UnreadAnswers
+            | Code::TooManyStreams
+            | Code::TooManyEventStreams
+            | Code::TooManyRuns => StatusCode::SERVICE_UNAVAILABLE,
             Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
             Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         }
@@ -169,6 +187,7 @@ impl Code {
             Code::MethodNotAllowed => "The route does not take this method.",
             Code::RequestTimeout => "The request did not arrive in time.",
             Code::CouncilConflict => "Another council has the domain.",
+            Code::SpriteConflict => "Another sprite has the name and version.",
             Code::GateVeto => "A gate stopped the execution.",
             Code::DecisionConflict => "The escalation was answered otherwise.",
             Code::ExecutionEnded => "The execution has ended.",
@@ -179,8 +198,11 @@ impl Code {
             Code::ProtectedSprite => "The sprite is protected.",
             Code::SpriteInUse => "The sprite is a member of councils.",
             Code::PluginConflict => "The plugin does not go together with what is installed.",
+            Code::PluginDowngrade => {
+                "The change would go back to an older version; `downgrade=true` takes the grant admin."
+            }
             Code::ApprovalNeeded => {
-                "The plugin asks for more than is granted; the details have the difference."
+                "The plugin asks for more than is granted, or for higher limits; the details have the difference."
             }
             Code::PluginsNotConfigured => "The host has no place for plugins.",
             Code::PluginRefused => "The plugin set would not load; the details have every problem.",
@@ -194,6 +216,10 @@ impl Code {
             Code::HeadersTooLarge => "The header is too large.",
             Code::InternalError => "A bug.",
             Code::Unavailable => "The host cannot serve this now.",
+            Code::UnreadAnswers => "Answers before this one were not read.",
+            Code::TooManyStreams => "A connection without a key has too many requests open.",
+            Code::TooManyEventStreams => "The key, or everybody, follows too many executions.",
+            Code::TooManyRuns => "The key, or everybody, has too many executions open.",
             Code::Timeout => "The work took too long.",
             Code::StorageFull => "The disk is full.",
         }
@@ -220,6 +246,7 @@ impl Code {
             Code::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Code::RequestTimeout => "REQUEST_TIMEOUT",
             Code::CouncilConflict => "COUNCIL_CONFLICT",
+            Code::SpriteConflict => "SPRITE_CONFLICT",
             Code::GateVeto => "GATE_VETO",
             Code::DecisionConflict => "DECISION_CONFLICT",
             Code::ExecutionEnded => "EXECUTION_ENDED",
@@ -230,6 +257,7 @@ impl Code {
             Code::ProtectedSprite => "PROTECTED_SPRITE",
             Code::SpriteInUse => "SPRITE_IN_USE",
             Code::PluginConflict => "PLUGIN_CONFLICT",
+            Code::PluginDowngrade => "PLUGIN_DOWNGRADE",
             Code::ApprovalNeeded => "APPROVAL_NEEDED",
             Code::PluginsNotConfigured => "PLUGINS_NOT_CONFIGURED",
             Code::PluginRefused => "PLUGIN_REFUSED",
@@ -243,6 +271,10 @@ impl Code {
             Code::HeadersTooLarge => "HEADERS_TOO_LARGE",
             Code::InternalError => "INTERNAL_ERROR",
             Code::Unavailable => "UNAVAILABLE",
+            Code::UnreadAnswers => "UNREAD_ANSWERS",
+            Code::TooManyStreams => "TOO_MANY_STREAMS",
+            Code::TooManyEventStreams => "TOO_MANY_EVENT_STREAMS",
+            Code::TooManyRuns => "TOO_MANY_RUNS",
             Code::Timeout => "TIMEOUT",
             Code::StorageFull => "STORAGE_FULL",
         }
@@ -371,6 +403,16 @@ impl From<Refusal> for Problem {
             Refusal::ExecutionEnded { id, status } => Problem::new(Code::ExecutionEnded, message)
                 .with("execution_id", id.to_string())
                 .with("status", status.as_str()),
+            Refusal::TooManyRuns { limit, most } => Problem::new(Code::TooManyRuns, message)
+                .with(
+                    "limit",
+                    match limit {
+                        QuotaExceeded::Each => "open_per_caller",
+                        QuotaExceeded::All | QuotaExceeded::Kept => "open",
+                    },
+                )
+                .with("most", most)
+                .retry_after(5),
             Refusal::PluginNotFound(name) => Problem::new(Code::PluginNotFound, message).with("plugin", name),
             Refusal::MissingSprites { missing } => {
                 Problem::new(Code::SpriteNotFound, message).with("missing_sprites", ids(missing))
@@ -384,6 +426,9 @@ impl From<Refusal> for Problem {
             Refusal::CouncilConflict { domain, council } => Problem::new(Code::CouncilConflict, message)
                 .with("domain", domain)
                 .with("council_id", council.to_string()),
+            Refusal::SpriteConflict(sprite) => {
+                Problem::new(Code::SpriteConflict, message).with("sprite_id", sprite.to_string())
+            }
             Refusal::RuleDenied { rule_id, rule_name } => Problem::new(Code::RuleDenied, message)
                 .with("rule_id", rule_id)
                 .with("rule_name", rule_name),
@@ -410,9 +455,15 @@ impl From<Refusal> for Problem {
             Refusal::PluginRefused { problems } => {
                 Problem::new(Code::PluginRefused, message).with("errors", json!(problems))
             }
+            Refusal::PluginDowngrade(older) => Problem::new(Code::PluginDowngrade, message)
+                .with("name", older.name.clone())
+                .with("version", older.version.to_string())
+                .with("newest", older.newest.to_string()),
             Refusal::ApprovalNeeded(waiting) => Problem::new(Code::ApprovalNeeded, message)
                 .with("plugin", waiting.plugin.clone())
-                .with("permissions", json!(waiting.permissions))
+                .with("permissions", json!(waiting.changes.permissions))
+                .with("limits", json!(waiting.changes.limits))
+                .with("namespaces", json!(waiting.changes.namespaces))
                 .with("waiting", json!(waiting.waiting)),
             Refusal::IdempotencyMismatch => Problem::new(Code::IdempotencyKeyReused, message),
         }
@@ -435,8 +486,9 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
     }
     let reason = result.error.as_ref().map_or("", |error| error.message.as_str());
     let by_pack = result.packs.iter().flatten().rev();
+    // What a pack has against a call that a tool makes stops that call, and not the run.
     if let Some(pack) = by_pack
-        .filter(|pack| pack.applied)
+        .filter(|pack| pack.applied && pack.call.is_none())
         .find(|pack| pack.action == PackAction::Veto)
     {
         let problem = Problem::new(Code::PackVeto, "Chain execution was vetoed by a mounted pack")

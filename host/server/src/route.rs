@@ -129,8 +129,14 @@ impl Route {
             Code::Unavailable,
             Code::Timeout,
         ]);
-        if let Access::Needs(_) = self.access {
-            codes.extend([Code::Unauthenticated, Code::Forbidden, Code::RateLimited]);
+        match self.access {
+            Access::Public => codes.push(Code::TooManyStreams),
+            Access::Needs(_) => codes.extend([
+                Code::Unauthenticated,
+                Code::Forbidden,
+                Code::RateLimited,
+                Code::UnreadAnswers,
+            ]),
         }
         if self.body.is_some() {
             codes.extend([

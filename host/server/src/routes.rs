@@ -1,5 +1,6 @@
 //! Every route, by resource. To add a resource: a file here with its `routes()`, and a line in [`all`].
 
+pub mod audit;
 pub mod councils;
 pub mod examples;
 pub mod executions;
@@ -16,6 +17,7 @@ pub fn all() -> Vec<Route> {
     routes.extend(councils::routes());
     routes.extend(executions::routes());
     routes.extend(plugins::routes());
+    routes.extend(audit::routes());
     routes.extend(operations::routes());
     routes
 }

@@ -4,7 +4,8 @@ use crate::config::TlsFiles;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
@@ -24,20 +25,41 @@ pub enum TlsError {
     Pair(rustls::Error),
 }
 
+/// Bytes of a file with certificates or a key.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A regular file of a size that such files have. Asked before opening: opening a pipe would wait for somebody at its other end.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    file.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {MAX_BYTES} bytes"));
+    }
+    Ok(bytes)
+}
+
 /// An acceptor that speaks TLS 1.2 and 1.3 and offers HTTP/2.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let unusable = |path: &PathBuf, detail: String| TlsError::File {
         path: path.clone(),
         detail,
     };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(Iterator::collect)
+    let certificate = read(&files.certificate).map_err(|detail| unusable(&files.certificate, detail))?;
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&certificate)
+        .collect::<Result<_, _>>()
         .map_err(|error| unusable(&files.certificate, error.to_string()))?;
     if chain.is_empty() {
         return Err(unusable(&files.certificate, "it holds no certificate".to_owned()));
     }
-    let key =
-        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, error.to_string()))?;
+    let key = read(&files.key).map_err(|detail| unusable(&files.key, detail))?;
+    let key = PrivateKeyDer::from_pem_slice(&key).map_err(|error| unusable(&files.key, error.to_string()))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

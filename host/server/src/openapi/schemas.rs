@@ -4,7 +4,7 @@ use super::{REQUEST_ID_PATTERN, component};
 use mizzen_model::council::{COUNCIL, COUNCIL_DRAFT};
 use mizzen_model::execution::{
     Approval, CHAIN_EXECUTE_REQUEST, DECISION_REQUEST, EXECUTE_ALL_REQUEST, ExecutionStatus, GateDecision,
-    StepStatus,
+    NestedStatus, StepStatus,
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::{PackAction, PackMode, PackSeverity};
@@ -118,7 +118,26 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("error", component("ExecutionError")),
                     ("started_at", time()),
                     ("duration_ms", number()),
+                    ("calls", many("NestedExecution")),
                 ],
+            ),
+        ),
+        (
+            "NestedExecution",
+            partial(
+                &[
+                    (
+                        "path",
+                        json!({"type": "string", "description": "`2.1`: the first call of the tool that the second call of the step's tool called."}),
+                    ),
+                    ("attempt", number()),
+                    ("caller", text()),
+                    ("tool", text()),
+                    ("version", text()),
+                    ("status", choice(NestedStatus::NAMES)),
+                    ("started_at", time()),
+                ],
+                &[("error", component("ExecutionError")), ("duration_ms", number())],
             ),
         ),
         (
@@ -130,7 +149,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("decision", choice(GateDecision::NAMES)),
                     ("reason", text()),
                 ],
-                &[("step", number())],
+                &[("step", number()), ("calls", many("NestedExecution"))],
             ),
         ),
         (
@@ -160,6 +179,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                 ],
                 &[
                     ("step", number()),
+                    ("call", text()),
                     ("rule", text()),
                     ("details", json!({"type": "object"})),
                 ],
@@ -167,7 +187,19 @@ fn executions() -> Vec<(&'static str, Value)> {
         ),
         (
             "ExecutionError",
-            partial(&[("code", text()), ("message", text())], &[("step", number())]),
+            partial(
+                &[("code", text()), ("message", text())],
+                &[
+                    ("step", number()),
+                    (
+                        "tool_code",
+                        json!({
+                            "type": "string", "maxLength": 64,
+                            "description": "The tool's own code, where it reported the error itself (`TOOL_FAILED`).",
+                        }),
+                    ),
+                ],
+            ),
         ),
         (
             "Escalation",
@@ -305,6 +337,40 @@ fn envelopes() -> Vec<(&'static str, Value)> {
         ),
         ("SpritePage", page("sprites", "Sprite")),
         ("CouncilPage", page("councils", "Council")),
+        ("AuditPage", page("entries", "AuditEntry")),
+        (
+            "AuditEntry",
+            object(&[
+                (
+                    "seq",
+                    json!({"type": "integer", "minimum": 1, "description": "Its place in the log."}),
+                ),
+                ("at", json!({"type": "string", "format": "date-time"})),
+                (
+                    "actor",
+                    json!({"type": "string", "description": "The id of an API key, `local` or `anonymous`."}),
+                ),
+                (
+                    "action",
+                    json!({"type": "string", "description": "The operation, e.g. `create_sprite`."}),
+                ),
+                (
+                    "subject",
+                    json!({"type": "string", "description": "The id or path that it was about."}),
+                ),
+                (
+                    "outcome",
+                    json!({"type": "string", "description": "`done`, `denied` or `unauthenticated`."}),
+                ),
+                ("request_id", text()),
+                ("detail", json!({"description": "More about it, by action."})),
+                (
+                    "hash",
+                    json!({"type": "string", "pattern": "^[0-9a-f]{64}$",
+                           "description": "Covers this entry and every one before it (BLAKE3)."}),
+                ),
+            ]),
+        ),
         (
             "Plugin",
             json!({"type": "object", "description": "Manifest, digest, signatures, trust, grants, limits, provides."}),
@@ -322,8 +388,27 @@ fn envelopes() -> Vec<(&'static str, Value)> {
                     json!({"type": "object", "description": "What it asks for: `added`, `removed`, `kept`, each with the author's reason."}),
                 ),
                 (
+                    "limits",
+                    json!({"type": "object", "description": "What it may use up: `raised` and `lowered`, each with `limit`, `from`, `to`."}),
+                ),
+                (
+                    "namespaces",
+                    json!({"type": "object", "description": "What it claims: `added`, `removed`."}),
+                ),
+                (
+                    "tools",
+                    json!({"type": "object", "description": "Its tools: `added`, `removed`, and those whose `side_effects` change."}),
+                ),
+                (
                     "granted_now",
                     json!({"type": "array", "items": {"type": "string"}}),
+                ),
+                (
+                    "grants_dropped",
+                    json!({
+                        "type": "array", "items": {"type": "string"},
+                        "description": "Grants by name that no installed version asks for any more. Taking them back needs approval.",
+                    }),
                 ),
                 ("replaced", json!({"type": "array", "items": {"type": "string"}})),
                 ("load_plan_hash", text()),

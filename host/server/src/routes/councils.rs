@@ -7,7 +7,7 @@ use crate::openapi::component;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Route, Success};
 use axum::http::{Method, StatusCode, header};
-use mizzen_ops::{Force, Grant, List};
+use mizzen_ops::{Grant, List};
 use serde_json::json;
 
 const ETAG: (&str, &str) = ("ETag", "The revision, for If-Match.");
@@ -122,11 +122,12 @@ pub fn routes() -> Vec<Route> {
             operation: "updateCouncil",
             summary: "Replace a council",
             description: "The validations of creation. Sprites are snapshotted anew; a chain that keeps its id keeps its history. \
-                          Taking a protected sprite out of the council, or its step out of a chain, needs `force=true`.",
+                          Whatever takes a protected sprite, its protection or one of its steps out of the council (a chain \
+                          without the step, no chains, a snapshot that is no longer protected) needs `force=true`.",
             access: Access::Needs(Grant::CouncilsWrite),
             parameters: vec![
                 id(),
-                parameters::force("Take protected sprites out all the same."),
+                parameters::force("Override the protection of sprites."),
                 parameters::if_match(),
             ],
             body: Some(body()),
@@ -140,9 +141,13 @@ pub fn routes() -> Vec<Route> {
             path: "/v1/councils/{id}",
             operation: "deleteCouncil",
             summary: "Delete a council",
-            description: "Its sprites stay.",
+            description: "Its sprites stay. A council with a protected sprite is deleted only with `force=true`.",
             access: Access::Needs(Grant::CouncilsWrite),
-            parameters: vec![id(), parameters::if_match()],
+            parameters: vec![
+                id(),
+                parameters::force("Delete it although a member is protected."),
+                parameters::if_match(),
+            ],
             success: Success {
                 status: 204,
                 description: "It is deleted.",
@@ -150,7 +155,7 @@ pub fn routes() -> Vec<Route> {
                 example: None,
                 headers: &[],
             },
-            errors: vec![Code::CouncilNotFound],
+            errors: vec![Code::CouncilNotFound, Code::ProtectedSprite],
             handler: |call| Box::pin(delete(call)),
             ..base()
         },
@@ -159,7 +164,7 @@ pub fn routes() -> Vec<Route> {
 
 async fn create(call: Call) -> Result<Reply, Problem> {
     let key = call.idempotency_key()?;
-    let document = call.document()?;
+    let document = call.document().await?;
     let council = call.app.host.create_council(&call.caller, &document, key).await?;
     let location = format!("/v1/councils/{}", council.id);
     Ok(Reply::document(StatusCode::CREATED, council).header(header::LOCATION, &location))
@@ -193,12 +198,8 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 
 async fn update(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    let force = if call.flag("force")? {
-        Force::Yes
-    } else {
-        Force::No
-    };
-    let document = call.document()?;
+    let force = call.force()?;
+    let document = call.document().await?;
     let host = &call.app.host;
     let council = host
         .update_council(&call.caller, id, &document, call.if_match(), force)
@@ -208,9 +209,10 @@ async fn update(call: Call) -> Result<Reply, Problem> {
 
 async fn delete(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
+    let force = call.force()?;
     call.app
         .host
-        .delete_council(&call.caller, id, call.if_match())
+        .delete_council(&call.caller, id, call.if_match(), force)
         .await?;
     Ok(Reply::no_content())
 }

@@ -9,7 +9,6 @@ use crate::problem::{Code, Problem, vetoed};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, List, RunFilter, Wait};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -160,6 +159,7 @@ pub fn routes() -> Vec<Route> {
                 Code::GateVeto,
                 Code::PackVeto,
                 Code::RuleDenied,
+                Code::TooManyRuns,
             ],
             timeout: RUN_TIMEOUT,
             handler: |call| Box::pin(execute(call)),
@@ -192,7 +192,7 @@ pub fn routes() -> Vec<Route> {
                 description: "The executions go on by themselves.",
                 ..page("ExecutionList")
             }),
-            errors: vec![Code::CouncilNotFound],
+            errors: vec![Code::CouncilNotFound, Code::TooManyRuns],
             timeout: RUN_TIMEOUT,
             handler: |call| Box::pin(execute_all(call)),
             ..base()
@@ -265,7 +265,8 @@ pub fn routes() -> Vec<Route> {
             operation: "streamExecutionEvents",
             summary: "Follow an execution",
             description: "Server-Sent Events: the journal from its beginning (or after `Last-Event-ID`) to the end of the execution, \
-                          without gaps and without repetitions.",
+                          without gaps and without repetitions. The stream ends early when its key is revoked, expires or loses \
+                          its grant.",
             parameters: vec![
                 id("The execution's id."),
                 header_parameter(
@@ -288,7 +289,7 @@ pub fn routes() -> Vec<Route> {
                 example: None,
                 headers: &[],
             }),
-            errors: vec![Code::ExecutionNotFound],
+            errors: vec![Code::ExecutionNotFound, Code::TooManyEventStreams],
             handler: |call| Box::pin(events(call)),
             ..base()
         },
@@ -323,7 +324,7 @@ fn location(id: Uuid) -> String {
 
 async fn execute(call: Call) -> Result<Reply, Problem> {
     let key = call.idempotency_key()?;
-    let document = call.document()?;
+    let document = call.document().await?;
     let host = &call.app.host;
     let executed = host
         .execute_chain(&call.caller, &document, key, wait(&call))
@@ -341,7 +342,7 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
 async fn execute_all(call: Call) -> Result<Reply, Problem> {
     let council = call.id("id")?;
     let key = call.idempotency_key()?;
-    let document = call.document()?;
+    let document = call.document().await?;
     let wait = wait(&call);
     let host = &call.app.host;
     let mut items = Vec::new();
@@ -381,12 +382,6 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
             )
         })?),
     };
-    let time = |name: &str| match call.parameter(name) {
-        None => Ok(None),
-        Some(text) => Timestamp::parse(text)
-            .map(|at| Some(at.unix_ms()))
-            .map_err(|_| invalid_parameter(name, text, "an RFC 3339 time such as 2026-04-27T10:00:00Z")),
-    };
     let uuid = |name: &str| match call.parameter(name) {
         None => Ok(None),
         Some(text) => mizzen_model::id::CouncilId::parse(text)
@@ -410,8 +405,8 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
             chain: uuid("chain_id")?,
             council: uuid("council_id")?,
             status: status.map(|status| status.as_str().to_owned()),
-            since: time("since")?,
-            until: time("until")?,
+            since: call.time("since")?,
+            until: call.time("until")?,
         },
         place,
         limit: call.number("limit", (1, PAGE_MAX), PAGE_DEFAULT)?,
@@ -471,7 +466,7 @@ async fn cancel(call: Call) -> Result<Reply, Problem> {
 
 async fn decide(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    let document = call.document()?;
+    let document = call.document().await?;
     let result = call
         .app
         .host
@@ -508,11 +503,7 @@ async fn events(call: Call) -> Result<Reply, Problem> {
     if has_all {
         return Ok(Reply::no_content());
     }
-    Ok(event_stream::reply(
-        std::sync::Arc::clone(&call.app.host),
-        id,
-        after,
-    ))
+    event_stream::reply(call, id, after)
 }
 
 #[cfg(test)]

@@ -144,23 +144,18 @@ async fn metrics_text(call: Call) -> Result<Reply, Problem> {
 }
 
 async fn openapi(call: Call) -> Result<Reply, Problem> {
-    Ok(Reply::json(call.app.openapi.clone()))
+    Ok(call.app.documents.openapi.reply(&call.headers))
 }
 
 /// Nothing but this page's own script and style, and connections to where it came from.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-async fn docs(_: Call) -> Result<Reply, Problem> {
-    let page = include_str!("docs.html");
-    Ok(Reply::new(StatusCode::OK, "text/html; charset=utf-8", page)
-        .header(header::CONTENT_SECURITY_POLICY, POLICY))
+async fn docs(call: Call) -> Result<Reply, Problem> {
+    let page = call.app.documents.docs.reply(&call.headers);
+    Ok(page.header(header::CONTENT_SECURITY_POLICY, POLICY))
 }
 
-async fn iris_schema(_: Call) -> Result<Reply, Problem> {
-    Ok(Reply::new(
-        StatusCode::OK,
-        "application/schema+json",
-        mizzen_model::document::iris_schema().to_compact(),
-    ))
+async fn iris_schema(call: Call) -> Result<Reply, Problem> {
+    Ok(call.app.documents.iris_schema.reply(&call.headers))
 }

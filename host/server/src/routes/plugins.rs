@@ -6,7 +6,7 @@ use crate::openapi::component;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, Place, Route, Success};
 use axum::http::{Method, StatusCode};
-use mizzen_ops::{Approval, Caller, Grant, Host, Kind, OpError, Placement, Switch};
+use mizzen_ops::{Approval, Caller, Direction, Grant, Host, Kind, OpError, Placement, PluginUpload, Switch};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
@@ -86,6 +86,15 @@ fn query(name: &'static str, description: &'static str, schema: Value) -> Parame
     }
 }
 
+/// Of every change: an older version may have holes that a newer one mended.
+fn downgrade() -> Parameter {
+    query(
+        "downgrade",
+        "Go back to a version below the highest one that the host has had. Takes the grant admin.",
+        json!({"type": "boolean", "default": false}),
+    )
+}
+
 fn switch(path: &'static str, operation: &'static str, summary: &'static str, handler: Handler) -> Route {
     Route {
         method: Method::POST,
@@ -94,7 +103,7 @@ fn switch(path: &'static str, operation: &'static str, summary: &'static str, ha
         summary,
         description: "The plugin stays installed. What is refused leaves the running set as it was; calls in flight finish.",
         access: Access::Needs(Grant::PluginsWrite),
-        parameters: vec![plugin_name()],
+        parameters: vec![plugin_name(), downgrade()],
         success: Success {
             status: 200,
             description: "The state it has now.",
@@ -104,6 +113,7 @@ fn switch(path: &'static str, operation: &'static str, summary: &'static str, ha
         },
         errors: vec![
             Code::PluginNotFound,
+            Code::PluginDowngrade,
             Code::PluginRefused,
             Code::PluginsNotConfigured,
         ],
@@ -123,12 +133,13 @@ fn changes() -> Vec<Route> {
             summary: "Install or upgrade a plugin",
             description: "The body is a signed package. The whole set is checked, compiled and described with it before anything \
                           changes. It takes the place of older versions, unless `keep=true`. A package that asks for more than is \
-                          granted is answered with 409 and the difference; `approve=true` grants it and takes the grant `admin`.",
+                          granted, or for higher limits than the installed version has, is answered with 409 and the difference; `approve=true` allows it and takes the grant `admin`. So is a version \
+                          below the highest one that the host has had; `downgrade=true` installs it and takes `admin`, too.",
             access: Access::Needs(Grant::PluginsWrite),
             parameters: vec![
                 query(
                     "approve",
-                    "Grant what the package asks for. Takes the grant admin.",
+                    "Grant what the package asks for, and allow its limits. Takes the grant admin.",
                     flag(),
                 ),
                 query(
@@ -136,6 +147,7 @@ fn changes() -> Vec<Route> {
                     "Keep the installed versions side by side with it.",
                     flag(),
                 ),
+                downgrade(),
             ],
             body: Some(BodySpec {
                 types: &["application/wasm", "application/octet-stream"],
@@ -153,6 +165,7 @@ fn changes() -> Vec<Route> {
             errors: vec![
                 Code::ApprovalNeeded,
                 Code::PluginConflict,
+                Code::PluginDowngrade,
                 Code::PluginRefused,
                 Code::PluginsNotConfigured,
             ],
@@ -174,6 +187,7 @@ fn changes() -> Vec<Route> {
                     "Which version, when several are installed.",
                     json!({"type": "string", "maxLength": 256}),
                 ),
+                downgrade(),
             ],
             success: Success {
                 status: 204,
@@ -185,6 +199,7 @@ fn changes() -> Vec<Route> {
             errors: vec![
                 Code::PluginNotFound,
                 Code::PluginConflict,
+                Code::PluginDowngrade,
                 Code::PluginRefused,
                 Code::PluginsNotConfigured,
             ],
@@ -333,6 +348,15 @@ where
     }
 }
 
+/// From `downgrade=true`, which not everybody may say.
+async fn direction(call: &Call, operation: &'static str) -> Result<Direction, Problem> {
+    if !call.flag("downgrade")? {
+        return Ok(Direction::Forward);
+    }
+    access::require(call, operation, Grant::Admin).await?;
+    Ok(Direction::Either)
+}
+
 async fn install(call: Call) -> Result<Reply, Problem> {
     let approval = if call.flag("approve")? {
         access::require(&call, "installPlugin", Grant::Admin).await?;
@@ -345,9 +369,14 @@ async fn install(call: Call) -> Result<Reply, Problem> {
     } else {
         Placement::Anyhow
     };
-    let bytes = call.body.to_vec();
+    let upload = PluginUpload {
+        bytes: call.body.to_vec(),
+        placement,
+        approval,
+        direction: direction(&call, "installPlugin").await?,
+    };
     let change = to_the_end(&call, |host, caller| async move {
-        host.install_plugin(&caller, bytes, placement, approval).await
+        host.install_plugin(&caller, upload).await
     })
     .await?;
     let name = change.get("plugin").and_then(Value::as_str).unwrap_or_default();
@@ -359,8 +388,10 @@ async fn install(call: Call) -> Result<Reply, Problem> {
 async fn remove(call: Call) -> Result<Reply, Problem> {
     let name = call.segment("name").to_owned();
     let version = call.parameter("version").map(str::to_owned);
+    let direction = direction(&call, "removePlugin").await?;
     to_the_end(&call, |host, caller| async move {
-        host.remove_plugin(&caller, &name, version.as_deref()).await
+        host.remove_plugin(&caller, &name, version.as_deref(), direction)
+            .await
     })
     .await?;
     Ok(Reply::no_content())
@@ -368,8 +399,13 @@ async fn remove(call: Call) -> Result<Reply, Problem> {
 
 async fn switched(call: Call, switch: Switch) -> Result<Reply, Problem> {
     let name = call.segment("name").to_owned();
+    let operation = match switch {
+        Switch::Enable => "enablePlugin",
+        Switch::Disable => "disablePlugin",
+    };
+    let direction = direction(&call, operation).await?;
     let state = to_the_end(&call, |host, caller| async move {
-        host.switch_plugin(&caller, &name, switch).await
+        host.switch_plugin(&caller, &name, switch, direction).await
     })
     .await?;
     Ok(Reply::json(state.to_string()))

@@ -8,7 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Route, Success};
 use axum::http::{Method, StatusCode, header};
 use mizzen_model::sprite::Role;
-use mizzen_ops::{Force, Grant, List, SpriteFilter};
+use mizzen_ops::{Grant, List, SpriteFilter};
 use serde_json::json;
 
 const TYPES: &[&str] = &[JSON, "application/yaml", "application/x-yaml"];
@@ -85,6 +85,7 @@ pub fn routes() -> Vec<Route> {
             parameters: vec![parameters::idempotency_key()],
             body: Some(body()),
             success: answer(201, "The sprite.", &[ETAG, ("Location", "Where it is.")]),
+            errors: vec![Code::SpriteConflict],
             handler: |call| Box::pin(create(call)),
             ..base()
         },
@@ -127,7 +128,12 @@ pub fn routes() -> Vec<Route> {
             parameters: vec![id(), parameters::if_match()],
             body: Some(body()),
             success: answer(200, "The sprite as it is now.", &[ETAG]),
-            errors: vec![Code::SpriteNotFound, Code::NameConflict, Code::VersionConflict],
+            errors: vec![
+                Code::SpriteNotFound,
+                Code::NameConflict,
+                Code::VersionConflict,
+                Code::SpriteConflict,
+            ],
             handler: |call| Box::pin(update(call)),
             ..base()
         },
@@ -175,7 +181,7 @@ pub fn routes() -> Vec<Route> {
 
 async fn create(call: Call) -> Result<Reply, Problem> {
     let key = call.idempotency_key()?;
-    let document = call.document()?;
+    let document = call.document().await?;
     let sprite = call.app.host.create_sprite(&call.caller, &document, key).await?;
     let location = format!("/v1/sprites/{}", sprite.id);
     Ok(Reply::document(StatusCode::CREATED, sprite).header(header::LOCATION, &location))
@@ -219,7 +225,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 async fn update(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
     let if_match = call.if_match();
-    let document = call.document()?;
+    let document = call.document().await?;
     let sprite = call
         .app
         .host
@@ -230,11 +236,7 @@ async fn update(call: Call) -> Result<Reply, Problem> {
 
 async fn delete(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
-    let force = if call.flag("force")? {
-        Force::Yes
-    } else {
-        Force::No
-    };
+    let force = call.force()?;
     call.app
         .host
         .delete_sprite(&call.caller, id, call.if_match(), force)
