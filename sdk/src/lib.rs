@@ -28,7 +28,7 @@
 //!
 //! | argument | meaning | when left out |
 //! |---|---|---|
-//! | `side_effects` | `"none"`, `"read"`, `"write"`, `"external"` | must be stated |
+//! | `side_effects` | `"none"`, `"read"`, `"write"`, `"external"`; at least what `permissions` allow | follows from `permissions` |
 //! | `replay` | `"recorded-result"`, `"must-stub"`, `"fail-loud"` | `recorded-result` for none and read, else `must-stub` |
 //! | `name` | the tool's name | the function's name |
 //! | `namespace` | a namespace below the plugin's | the plugin's |

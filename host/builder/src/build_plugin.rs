@@ -21,9 +21,12 @@ pub struct BuildRequest<'a> {
     pub folder: &'a Path,
     /// The key to sign with.
     pub key: &'a SecretKey,
-    /// Where cargo keeps what it built; `guest` in the workspace's target folder when none is given. Never the folder
-    /// of the cargo that runs this program: that one is locked.
+    /// Where cargo keeps what it built; when none is given `guest` in the workspace's target folder, or
+    /// [`BuildRequest::shared_target_folder`]. Never the folder of the cargo that runs this program: that one is locked.
     pub target_folder: Option<&'a Path>,
+    /// One folder for all plugins of a user, so that their dependencies are compiled once and not once for each plugin. Used for a
+    /// plugin that is a workspace of its own with cargo's default target folder.
+    pub shared_target_folder: Option<&'a Path>,
     /// Where the package goes; `dist` in the plugin's folder when none is given.
     pub output_folder: Option<&'a Path>,
 }
@@ -45,6 +48,8 @@ pub struct BuiltPlugin {
     pub imports: Vec<String>,
     /// Those of them that no host links, each with the reason.
     pub refused: Vec<(String, String)>,
+    /// Those of them whose permission the manifest does not declare, each with an example of the line to add.
+    pub undeclared: Vec<(String, &'static str)>,
     /// Whether the same package was there already.
     pub unchanged: bool,
 }
@@ -61,7 +66,10 @@ pub fn build_plugin(
     toolchain::ensure_target(project.folder(), progress)?;
     let metadata = project.metadata();
     let own_target_folder = metadata.target_directory.join("guest");
-    let target_folder = request.target_folder.unwrap_or(&own_target_folder);
+    let shared = request
+        .shared_target_folder
+        .filter(|_| metadata.has_usual_target_folder());
+    let target_folder = request.target_folder.or(shared).unwrap_or(&own_target_folder);
     progress(Progress::Building(project.manifest().name().as_str()));
     let component = cargo::build(metadata, target_folder, progress)?;
 
@@ -102,12 +110,25 @@ pub(crate) fn write_package(
         path: path.clone(),
         problems: problems.to_string(),
     })?;
-    let refused = shape.imports.iter().filter_map(|import| match import.need() {
-        Need::Refused { reason } => Some((import.name.clone(), reason)),
-        Need::Nothing | Need::Permission { .. } => None,
-    });
+    let (mut refused, mut undeclared) = (Vec::new(), Vec::new());
+    for import in &shape.imports {
+        let declares = |kind| {
+            manifest
+                .permissions()
+                .keys()
+                .any(|declared| declared.kind() == kind)
+        };
+        match import.need() {
+            Need::Refused { reason } => refused.push((import.name.clone(), reason)),
+            Need::Permission { kind, example } if !declares(kind) => {
+                undeclared.push((import.name.clone(), example));
+            }
+            Need::Nothing | Need::Permission { .. } => {}
+        }
+    }
     Ok(BuiltPlugin {
-        refused: refused.collect(),
+        refused,
+        undeclared,
         path,
         size,
         digest: package.digest(),

@@ -37,6 +37,14 @@ pub(crate) struct Metadata {
     pub(crate) target_directory: PathBuf,
 }
 
+impl Metadata {
+    /// Whether the crate is a workspace of its own, with cargo's default target folder.
+    pub(crate) fn has_usual_target_folder(&self) -> bool {
+        let is_alone = self.manifest_path.parent() == Some(&self.workspace_root);
+        is_alone && self.target_directory == self.workspace_root.join("target")
+    }
+}
+
 /// How a program ended.
 #[derive(Debug)]
 pub(crate) struct Finished {

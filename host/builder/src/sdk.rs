@@ -4,6 +4,7 @@
 //! newer `mizzen` replaces it. A plugin is thus always built against the SDK of the host that packages it.
 
 use crate::{BuildError, Progress, embedded};
+use mizzen_catalog::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,8 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
 }
 
 fn is_current(folder: &Path, digest: &str) -> bool {
-    fs::read_to_string(folder.join(STAMP)).is_ok_and(|stamp| stamp == digest)
+    let most = digest.len() as u64;
+    files::read_text(&folder.join(STAMP), most).is_ok_and(|stamp| stamp == digest)
 }
 
 /// Whether a project takes its SDK from its `.mizzen` folder.

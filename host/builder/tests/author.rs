@@ -31,6 +31,7 @@ fn build(folder: &Path, lines: &mut Vec<String>) -> Result<BuiltPlugin, BuildErr
         folder,
         key: &key,
         target_folder: Some(&target_folder),
+        shared_target_folder: None,
         output_folder: None,
     };
     build_plugin(request, &mut |progress| {
@@ -119,10 +120,14 @@ fn what_cargo_says_reaches_the_author() {
     let folder = project(root.path(), "broken");
     let source = folder.join("src/lib.rs");
     let text = std::fs::read_to_string(&source).expect("the source");
-    std::fs::write(&source, text.replace("side_effects = \"none\",", "")).expect("a change");
+    std::fs::write(
+        &source,
+        text.replace("side_effects = \"none\",", "side_effects = \"some\","),
+    )
+    .expect("a change");
     match build(&folder, &mut Vec::new()) {
         Err(BuildError::Cargo { output, .. }) => {
-            assert!(output.contains("say how the tool touches the world"), "{output}")
+            assert!(output.contains("not a side effect"), "{output}")
         }
         other => panic!("{other:?}"),
     }

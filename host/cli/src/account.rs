@@ -1,7 +1,8 @@
 //! An execution as a person reads it: one row for every rule, gate and step, in the order in which they count.
 
 use mizzen_model::execution::{
-    ChainExecutionResult, GateEvaluation, PackEvaluation, RuleEvaluation, StepExecution, StepStatus,
+    ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, PackEvaluation, RuleEvaluation,
+    StepExecution, StepStatus,
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::PackAction;
@@ -60,18 +61,28 @@ pub(crate) fn rows(result: &ChainExecutionResult, names: &Names) -> Vec<Row> {
             .filter(move |(_, it)| it.step == of && wanted.contains(&it.position))
             .map(|(at, it)| gate(at, it, names))
     };
+    // What packs said of calls that tools make is told with those.
     let packs = |of: Option<u32>, wanted: &'static [Moment]| {
         let packs = result.packs.iter().flatten().enumerate();
         packs
-            .filter(move |(_, it)| it.step == of && wanted.contains(&it.moment))
+            .filter(move |(_, it)| it.step == of && it.call.is_none() && wanted.contains(&it.moment))
+            .map(|(at, it)| pack(at, it))
+    };
+    let packs_of_calls = |of: Option<u32>| {
+        let packs = result.packs.iter().flatten().enumerate();
+        packs
+            .filter(move |(_, it)| it.step == of && it.call.is_some())
             .map(|(at, it)| pack(at, it))
     };
     rows.extend(packs(None, &[Moment::BeforeRun]));
+    rows.extend(packs_of_calls(None));
     rows.extend(gates(None, &[GatePosition::Before]));
     for it in &result.steps {
         rows.extend(gates(Some(it.order), &[GatePosition::Before]));
         rows.extend(packs(Some(it.order), &[Moment::BeforeStep]));
         rows.push(step(it, names));
+        rows.extend(it.calls.iter().map(|call| nested(it.order, call)));
+        rows.extend(packs_of_calls(Some(it.order)));
         rows.extend(packs(Some(it.order), &[Moment::AfterStep, Moment::OnError]));
         rows.extend(gates(
             Some(it.order),
@@ -147,9 +158,11 @@ fn pack(at: usize, it: &PackEvaluation) -> Row {
     Row {
         key: format!("pack {at}"),
         kind: "pack",
-        what: match it.step {
-            Some(step) => format!("{}, {moment} {step}", it.pack_id),
-            None => format!("{}, {moment}", it.pack_id),
+        what: match (it.step, &it.call) {
+            (Some(step), Some(call)) => format!("{}, {moment} {step}/{call}", it.pack_id),
+            (Some(step), None) => format!("{}, {moment} {step}", it.pack_id),
+            (None, Some(call)) => format!("{}, {moment} gate/{call}", it.pack_id),
+            (None, None) => format!("{}, {moment}", it.pack_id),
         },
         state: it.action.to_string(),
         note: if it.applied {
@@ -189,6 +202,25 @@ fn step(it: &StepExecution, names: &Names) -> Row {
         state: it.status.to_string(),
         note,
         tone,
+    }
+}
+
+/// A call that a step's tool made.
+fn nested(step: u32, it: &NestedExecution) -> Row {
+    Row {
+        key: format!("call {step} {} {} {}", it.attempt, it.path, it.status),
+        kind: "call",
+        what: format!("{step}/{} {} → {}", it.path, it.caller, it.tool),
+        state: it.status.to_string(),
+        note: it
+            .error
+            .as_ref()
+            .map_or_else(String::new, |error| format!("{}: {}", error.code, error.message)),
+        tone: match it.status {
+            NestedStatus::Running => Tone::Open,
+            NestedStatus::Completed => Tone::Good,
+            NestedStatus::Failed | NestedStatus::Denied => Tone::Bad,
+        },
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) const OTHER_SECTIONS: &[&str] = &[
     "prompts",
     "hooks",
     "channels",
+    "runs",
     "telemetry",
 ];
 
@@ -39,11 +40,6 @@ impl Home {
 
     /// The folder; it need not exist yet.
     pub(crate) fn folder(&self) -> Result<PathBuf> {
-        let absolute = |name: &str| {
-            std::env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
         if let Some(home) = &self.home {
             return Ok(home.clone());
         }
@@ -51,6 +47,17 @@ impl Home {
             .or_else(|| absolute("HOME").map(|home| home.join(".config")))
             .map(|config| config.join("mizzen"))
             .context("there is no home folder; say where your keys are with --home DIR or MIZZEN_HOME")
+    }
+
+    /// Where cargo keeps what it compiles for the plugins of this user: in the user's cache, or in the folder that was named. None
+    /// where there is no home folder; a plugin has one of its own then.
+    pub(crate) fn target_folder(&self) -> Option<PathBuf> {
+        if let Some(home) = &self.home {
+            return Some(home.join("target"));
+        }
+        absolute("XDG_CACHE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+            .map(|cache| cache.join("mizzen").join("target"))
     }
 
     /// The keys.
@@ -91,6 +98,13 @@ impl Home {
         };
         Ok(Terms::new(policy, GrantPolicy::AsDeclared, UnixTime::now()))
     }
+}
+
+/// The folder that a variable names, if it is one.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }
 
 /// The host's configuration.

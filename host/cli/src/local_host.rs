@@ -109,6 +109,7 @@ pub(crate) fn config_in_reach(named: Option<&Path>, beside: Option<&Path>) -> Op
         [Some(PathBuf::from(USUAL)), beside]
             .into_iter()
             .flatten()
-            .find(|path| path.is_file())
+            // What is there and cannot be read is refused: the defaults would not be what the operator wants.
+            .find(|path| path.exists())
     })
 }

@@ -9,6 +9,7 @@ mod home;
 mod jsonl;
 mod local_host;
 mod logs;
+mod moment;
 mod output;
 mod plugin_host;
 mod settings;

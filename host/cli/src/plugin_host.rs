@@ -32,6 +32,7 @@ pub(crate) struct PluginHost {
 impl PluginHost {
     /// Starts the sandbox and loads the configured set. All problems of the set are reported together.
     pub(crate) async fn start(&self, host: &Host, store: &Store) -> Result<()> {
+        tracing::info!("loading plugins");
         let installation = self.file().map(|file| file.installation(&self.home));
         let sandbox = Sandbox::start(self.sandbox.clone())?;
         let set = Arc::new(PluginSet::new(

@@ -4,8 +4,10 @@ use anyhow::{Context, Result, bail, ensure};
 use mizzen_engine::{Profile, WebUrl};
 use mizzen_model::limits::ByteSize;
 use mizzen_model::rule::Hook;
-use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
-use mizzen_ops::{Channel, ChannelSecret, Collector, Hooks, Prompts, Share, SystemEntropy, Traces};
+use mizzen_ops::outgoing::{Outgoing, OutgoingLimits, Purpose};
+use mizzen_ops::{
+    Channel, ChannelSecret, Collector, Hooks, Prompts, RunLimits, Share, SystemEntropy, Traces,
+};
 use mizzen_server::{Config, TlsFiles};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -15,6 +17,11 @@ use std::time::Duration;
 
 /// Bytes of a configuration file.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// Bytes of memory for all guests together: below, even small ones would be refused.
+const LEAST_TOTAL_MEMORY: u64 = 64 << 20;
+/// How long an execution waits for a person: thirty days. A question that nobody has answered by then is denied.
+const ESCALATION_EXPIRES: &str = "720h";
 
 /// Where `mizzen serve` listens unless told otherwise.
 const LISTEN: &str = "127.0.0.1:7437";
@@ -26,6 +33,8 @@ pub(crate) struct Settings {
     host: HostSection,
     #[serde(default)]
     server: ServerSection,
+    #[serde(default)]
+    runs: RunsSection,
     #[serde(default)]
     store: StoreSection,
     #[serde(default)]
@@ -66,6 +75,9 @@ struct ServerSection {
     rate_per_second: Option<u32>,
     rate_burst: Option<u32>,
     connections: Option<usize>,
+    connections_per_address: Option<usize>,
+    unsent_bytes: Option<usize>,
+    event_streams: Option<usize>,
     header_bytes: Option<usize>,
     header_fields: Option<usize>,
     receive_seconds: Option<u64>,
@@ -74,6 +86,14 @@ struct ServerSection {
     tls_key: Option<PathBuf>,
     #[serde(default)]
     cors_origins: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunsSection {
+    open: Option<usize>,
+    open_per_caller: Option<usize>,
+    escalation_expires: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -88,6 +108,7 @@ struct StoreSection {
 struct SandboxSection {
     slots: Option<u32>,
     max_memory: Option<String>,
+    total_memory: Option<String>,
     threads: Option<usize>,
 }
 
@@ -156,6 +177,11 @@ struct FromEnvironment {
     env: String,
 }
 
+/// The machine's network, within the usual limits.
+pub(crate) fn outgoing(purpose: Purpose) -> Outgoing {
+    Outgoing::system(OutgoingLimits::default()).serving(purpose)
+}
+
 /// Whether this is how a browser writes an origin.
 fn is_origin(text: &str) -> bool {
     let host = text
@@ -175,7 +201,8 @@ impl Settings {
         let usual = Path::new("mizzen.toml");
         let path = match named {
             Some(path) => path,
-            None if usual.is_file() => usual,
+            // What is there and cannot be read is refused: the defaults would not be what the operator wants.
+            None if usual.exists() => usual,
             None => return Ok(Self::default()),
         };
         let text = mizzen_catalog::files::read_text(path, MAX_BYTES)?;
@@ -206,10 +233,25 @@ impl Settings {
                 1_000_000,
             ),
             ("server.connections", wide(server.connections), 1, 1_000_000),
+            (
+                "server.connections_per_address",
+                wide(server.connections_per_address),
+                1,
+                1_000_000,
+            ),
+            ("server.unsent_bytes", wide(server.unsent_bytes), 1 << 20, 1 << 40),
+            ("server.event_streams", wide(server.event_streams), 1, 1_000_000),
             ("server.header_bytes", wide(server.header_bytes), 1_024, 16 << 20),
             ("server.header_fields", wide(server.header_fields), 8, 10_000),
             ("server.receive_seconds", server.receive_seconds, 1, 86_400),
             ("server.grace_seconds", server.grace_seconds, 0, 86_400),
+            ("runs.open", wide(self.runs.open), 1, 1_000_000),
+            (
+                "runs.open_per_caller",
+                wide(self.runs.open_per_caller),
+                1,
+                1_000_000,
+            ),
             ("store.readers", wide(self.store.readers), 1, 64),
             ("store.max_bytes", self.store.max_bytes, 1 << 20, i64::MAX as u64),
         ] {
@@ -259,6 +301,9 @@ impl Settings {
             rate_per_second: section.rate_per_second.unwrap_or(usual.rate_per_second),
             rate_burst: section.rate_burst.unwrap_or(usual.rate_burst),
             connections: section.connections.unwrap_or(usual.connections),
+            connections_per_address: section.connections_per_address,
+            unsent_bytes: section.unsent_bytes.unwrap_or(usual.unsent_bytes),
+            event_streams: section.event_streams.unwrap_or(usual.event_streams),
             header_bytes: section.header_bytes.unwrap_or(usual.header_bytes),
             header_fields: section.header_fields.unwrap_or(usual.header_fields),
             receive: seconds(section.receive_seconds, usual.receive),
@@ -266,6 +311,30 @@ impl Settings {
             tls,
             cors_origins: section.cors_origins.clone(),
             ..usual
+        })
+    }
+
+    /// How many executions may be open, and how long they wait for a person.
+    pub(crate) fn runs(&self) -> Result<RunLimits> {
+        let (section, usual) = (&self.runs, RunLimits::default());
+        let open = section.open.unwrap_or(usual.open);
+        let escalation = match section
+            .escalation_expires
+            .as_deref()
+            .unwrap_or(ESCALATION_EXPIRES)
+        {
+            "never" => None,
+            text => {
+                let time = mizzen_model::duration::Duration::parse(text).with_context(|| {
+                    format!("runs.escalation_expires is {text:?}; write a time or \"never\"")
+                })?;
+                Some(Duration::from_millis(time.milliseconds()))
+            }
+        };
+        Ok(RunLimits {
+            open,
+            open_per_caller: section.open_per_caller.unwrap_or((open / 4).max(1)),
+            escalation,
         })
     }
 
@@ -289,8 +358,7 @@ impl Settings {
                 .iter()
                 .map(|host| host.to_ascii_lowercase())
                 .collect(),
-            fetch: (!self.prompts.hosts.is_empty())
-                .then(|| Arc::new(Outgoing::system(OutgoingLimits::default())) as _),
+            fetch: (!self.prompts.hosts.is_empty()).then(|| Arc::new(outgoing(Purpose::Prompts)) as _),
         }
     }
 
@@ -356,7 +424,7 @@ impl Settings {
             ensure!(fits, "telemetry.headers: {name:?} is not the name of a header");
             headers.push((name.to_ascii_lowercase(), value));
         }
-        let http = Arc::new(Outgoing::system(OutgoingLimits::default()));
+        let http = Arc::new(outgoing(Purpose::Operator));
         let service = section.service_name.as_deref().unwrap_or("mizzen");
         let collector = Collector::new(otlp, service, headers, http).context("telemetry.otlp")?;
         Ok(Traces::to(collector, share, Arc::new(SystemEntropy)))
@@ -369,6 +437,10 @@ impl Settings {
         let max_memory = match &section.max_memory {
             Some(text) => ByteSize::parse(text).context("sandbox.max_memory")?.get(),
             None => usual.max_memory,
+        };
+        let total_memory = match &section.total_memory {
+            Some(text) => ByteSize::parse(text).context("sandbox.total_memory")?.get(),
+            None => usual.total_memory,
         };
         let within = |name: &str, value: u64, most: u64| {
             ensure!(
@@ -384,9 +456,16 @@ impl Settings {
             1_024,
         )?;
         within("max_memory", max_memory, 4 << 30)?;
+        ensure!(
+            total_memory >= LEAST_TOTAL_MEMORY,
+            "sandbox.total_memory is {}; no guest could run with less than {}",
+            ByteSize::bytes(total_memory),
+            ByteSize::bytes(LEAST_TOTAL_MEMORY)
+        );
         Ok(mizzen_sandbox::Settings {
             slots: section.slots.unwrap_or(usual.slots),
             max_memory,
+            total_memory,
             guest_threads: section.threads.unwrap_or(usual.guest_threads),
             cache: Some(data.join("artifacts")),
             ..usual

@@ -6,6 +6,7 @@ mod condition;
 mod db;
 mod demo;
 mod doctor;
+mod governance;
 mod ir;
 mod key;
 mod pack;
@@ -67,6 +68,8 @@ enum Verb {
     /// Show the whole story on the first-party plugins
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
+    /// Show and change which mandatory packs govern a data folder
+    Governance(governance::Governance),
     /// Validate, convert, compare and draw IR documents
     Ir(ir::Ir),
     /// Make and show keys: those that sign plugins, and those of API users
@@ -101,6 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Doctor(verb) => verb.run(),
+        Verb::Governance(group) => group.run(),
         Verb::Ir(verb) => verb.run(),
         Verb::Key(group) => group.run(),
         Verb::Pack(group) => group.run(),

@@ -7,7 +7,9 @@ use mizzen_catalog::{LoadFailure, Sources, Terms};
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::{CallReport, LogLevel};
 use mizzen_model::namespace::steers_a_terminal;
-use mizzen_ops::toolbox::{CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox};
+use mizzen_ops::toolbox::{
+    CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox, Unconfigured,
+};
 use mizzen_sandbox::{Sandbox, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,20 +24,45 @@ pub(crate) struct Workbench {
 }
 
 impl Workbench {
-    /// Loads the files. The outer error is ours, the inner one is the packages'.
+    /// Loads the files, with nothing behind their imports but memory. The outer error is ours, the inner one is the packages'.
     pub(crate) fn open(files: Vec<PathBuf>, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
-        Self::load(
-            &Sources {
-                files,
-                ..Sources::default()
-            },
-            terms,
-            home,
-        )
+        Self::open_with(files, terms, Outfit::default(), home)
+    }
+
+    /// Loads the files to look at what they provide, also without the settings that they demand.
+    pub(crate) fn look(files: Vec<PathBuf>, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
+        let outfit = Outfit {
+            unconfigured: Unconfigured::Accepted,
+            ..Outfit::default()
+        };
+        Self::open_with(files, terms, outfit, home)
+    }
+
+    /// Loads the files, with this behind their imports.
+    pub(crate) fn open_with(
+        files: Vec<PathBuf>,
+        terms: &Terms,
+        outfit: Outfit,
+        home: &Home,
+    ) -> Result<Result<Self, LoadFailure>> {
+        let sources = Sources {
+            files,
+            ..Sources::default()
+        };
+        Self::load_with(&sources, terms, outfit, home)
     }
 
     /// Loads what a host would load.
     pub(crate) fn load(sources: &Sources, terms: &Terms, home: &Home) -> Result<Result<Self, LoadFailure>> {
+        Self::load_with(sources, terms, Outfit::default(), home)
+    }
+
+    fn load_with(
+        sources: &Sources,
+        terms: &Terms,
+        outfit: Outfit,
+        home: &Home,
+    ) -> Result<Result<Self, LoadFailure>> {
         let plan = match load_set(sources, terms) {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
@@ -49,7 +76,7 @@ impl Workbench {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let toolbox = Toolbox::new(Arc::new(sandbox), Outfit::default());
+        let toolbox = Toolbox::new(Arc::new(sandbox), outfit);
         match runtime.block_on(toolbox.load(&plan)) {
             Ok(_) => Ok(Ok(Self { runtime, toolbox })),
             Err(failure) => Ok(Err(failure)),

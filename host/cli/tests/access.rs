@@ -128,6 +128,77 @@ fn from_the_first_key_on_every_request_needs_one_with_the_grant() {
 }
 
 #[test]
+fn the_audit_log_is_read_by_filter_in_pages_and_only_with_its_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Served::start(&data);
+    for number in 0..5 {
+        let made = server.call_json("POST", "/v1/sprites", &sprite(&format!("UNIT-{number}")));
+        made.expect(201, "");
+    }
+    let auditor = new_key(&data, &["audit:read"]);
+    let reader = new_key(&data, &["sprites:read"]);
+    let get = |path: &str, key: &str| server.send("GET", path, &[("authorization", &bearer(key))], b"");
+    let denied = get("/v1/audit", &reader).expect(403, "FORBIDDEN");
+    assert_eq!(denied["details"]["missing_grant"], "audit:read");
+    get("/v1/sprites", &auditor).expect(403, "FORBIDDEN");
+
+    let mut seen = Vec::new();
+    let mut path = "/v1/audit?action=create_sprite&limit=2".to_owned();
+    loop {
+        let page = get(&path, &auditor).expect(200, "");
+        let entries = page["entries"].as_array().unwrap();
+        assert!(entries.len() <= 2);
+        seen.extend(entries.iter().map(|entry| entry["seq"].as_i64().unwrap()));
+        assert!(
+            entries
+                .iter()
+                .all(|entry| entry["action"] == "create_sprite" && entry["actor"] == "local")
+        );
+        let Some(next) = page["next_cursor"].as_str() else {
+            break;
+        };
+        path = format!("/v1/audit?action=create_sprite&limit=2&cursor={next}");
+    }
+    assert_eq!(seen.len(), 5);
+    assert!(seen.is_sorted_by(|newer, older| newer > older), "{seen:?}");
+
+    let refusals = get("/v1/audit?outcome=denied", &auditor).expect(200, "");
+    let actions: Vec<&str> = refusals["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["action"].as_str().unwrap())
+        .collect();
+    assert_eq!(actions, ["listSprites", "readAudit"]);
+    assert_eq!(refusals["entries"][1]["detail"]["missing_grant"], "audit:read");
+    let none = get("/v1/audit?until=1999-01-01T00:00:00Z", &auditor).expect(200, "");
+    assert_eq!(none["entries"], json!([]));
+    let none = get("/v1/audit?since=2999-01-01T00:00:00Z", &auditor).expect(200, "");
+    assert_eq!(none["entries"], json!([]));
+    for wrong in ["since=yesterday", "actor=", "limit=0", "cursor=x0"] {
+        get(&format!("/v1/audit?{wrong}"), &auditor).expect(400, "VALIDATION_ERROR");
+    }
+
+    let log = |arguments: &[&str]| {
+        let output = mizzen()
+            .args(["audit", "log", "--data"])
+            .arg(&data)
+            .args(arguments)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = log(&["--action", "create_sprite", "--since", "1h", "--limit", "3"]);
+    assert_eq!((code, text.lines().count()), (Some(0), 3), "{text}");
+    let (_, text) = log(&["--outcome", "denied", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(shown["entries"].as_array().unwrap().len(), 2, "{text}");
+    assert_eq!(shown["more"], false);
+    assert_eq!(log(&["--since", "soon"]).0, Some(2));
+}
+
+#[test]
 fn each_way_of_using_runs_needs_its_own_grant() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -330,6 +401,49 @@ fn strangers_cannot_fill_the_audit_log() {
     )
     .len();
     assert!((1..150).contains(&audited), "{audited} of 200 were written");
+}
+
+/// A key that may do little writes little, and many addresses no more than a few.
+#[test]
+fn weak_keys_and_many_addresses_cannot_fill_the_audit_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let weak = bearer(&new_key(&data, &["metrics:read"]));
+    let server = Served::start(&data);
+    for _ in 0..200 {
+        server
+            .send("GET", "/v1/sprites", &[("authorization", &weak)], b"")
+            .expect(403, "FORBIDDEN");
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        for last in 2..42 {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind(format!("127.0.0.{last}:0").parse().unwrap()).unwrap();
+            let mut stream = socket.connect(server.address.parse().unwrap()).await.unwrap();
+            let again = "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(14);
+            let end = "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+            stream
+                .write_all(format!("{again}{end}").as_bytes())
+                .await
+                .unwrap();
+            stream.read_to_end(&mut Vec::new()).await.unwrap();
+        }
+    });
+    server.terminate();
+    let written = |outcome: &str| {
+        let rows = rows(
+            &data,
+            &format!("SELECT action FROM audit WHERE outcome = '{outcome}'"),
+        );
+        rows.len()
+    };
+    let denied = written("denied");
+    assert!((1..150).contains(&denied), "{denied} of 200 were written");
+    let unknown = written("unauthenticated");
+    // A burst of 200 and 20 a second; forty addresses with bursts of their own would be 600.
+    assert!((1..560).contains(&unknown), "{unknown} of 600 were written");
 }
 
 #[test]

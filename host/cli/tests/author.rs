@@ -1,8 +1,13 @@
 //! The author's path, run as an author runs it: the tutorial's commands, a missing target, `plugin dev`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -99,6 +104,12 @@ fn the_tutorial_needs_at_most_three_commands_to_a_signed_and_checked_call() {
             "{\"name\":\"Ada\"}",
         ])
     };
+    // W14: said when it is built already.
+    let built = place.succeed(&["plugin", "build", "hello"]);
+    assert!(
+        built.contains("mizzen:plugin/kv") && built.contains("declares no permission"),
+        "{built}"
+    );
     let refused = run();
     assert_eq!(refused.status.code(), Some(1));
     assert!(said(&refused).contains("\"kv:"), "{}", said(&refused));
@@ -140,9 +151,187 @@ fn dev_builds_checks_and_tests_and_says_when_an_example_does_not_hold() {
     let place = Place::new();
     place.succeed(&["plugin", "new", "greeter"]);
     place.succeed(&["plugin", "dev", "greeter", "--once"]);
+    let dist = place.path("greeter/dist");
+    assert!(!dist.exists(), "trying a plugin writes no package");
+
+    // W4: a release stays as it was signed, whatever is tried.
+    place.succeed(&["key", "new", "release"]);
+    place.succeed(&["plugin", "build", "greeter", "--key", "release"]);
+    let package = dist.join("greeter-0.1.0.wasm");
+    let released = fs::read(&package).unwrap();
+    place.succeed(&["plugin", "test", "greeter"]);
+    place.succeed(&["plugin", "dev", "greeter", "--once"]);
+    assert!(
+        fs::read(&package).unwrap() == released,
+        "the release's signature is gone"
+    );
     place.change("greeter/src/lib.rs", "\"Hello, {name}!\"", "\"Hi, {name}!\"");
     let output = place.run(&["plugin", "dev", "greeter", "--once"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+}
+
+/// The first `toml` and the first `rust` block of the chapter about imports in docs/authors.md.
+fn blocks_of_the_guide() -> (String, String) {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/authors.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let chapter = guide.split("## What a tool can ask of its host").nth(1).unwrap();
+    let block = |language: &str| {
+        let start = format!("```{language}\n");
+        let rest = chapter.split(start.as_str()).nth(1).unwrap();
+        rest.split("```").next().unwrap().to_owned()
+    };
+    (block("toml"), block("rust"))
+}
+
+/// Answers requests with a price, and says which secrets it was sent.
+fn price_list(requests: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let serve = move || {
+        let mut sent = Vec::new();
+        for _ in 0..requests {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut head = Vec::new();
+            let mut byte = [0; 1];
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+                head.push(byte[0]);
+            }
+            sent.push(String::from_utf8(head).unwrap());
+            let body = r#"{"cents": 1250}"#;
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+        }
+        sent
+    };
+    (url, std::thread::spawn(serve))
+}
+
+/// W7, W12: the guide's plugin, with a secret, a setting and a price list on this machine.
+#[test]
+fn the_guides_plugin_builds_and_runs_with_a_secret_and_a_setting() {
+    let place = Place::new();
+    let (manifest, source) = blocks_of_the_guide();
+    place.succeed(&["plugin", "new", "feed"]);
+    fs::write(place.path("feed/plugin.toml"), manifest).unwrap();
+    fs::write(place.path("feed/src/lib.rs"), source).unwrap();
+    place.succeed(&["plugin", "build", "feed"]);
+    let package = "feed/dist/feed-0.1.0.wasm";
+    let (url, served) = price_list(2);
+    let setting = format!("url={url}");
+    fs::write(place.path("token.txt"), "hunter2\n").unwrap();
+    let run = |more: &[&str]| {
+        let call = [
+            "plugin",
+            "run",
+            package,
+            "price",
+            "--input",
+            r#"{"article": "rope"}"#,
+        ];
+        place.run(&[&call, more].concat())
+    };
+    let priced = run(&["--secret", "feed-token=@token.txt", "--set", &setting]);
+    assert!(priced.status.success(), "{}", said(&priced));
+    assert_eq!(
+        String::from_utf8_lossy(&priced.stdout).trim(),
+        r#"{"before":null,"cents":1250}"#
+    );
+    assert!(said(&priced).contains("[info] fetched"), "{}", said(&priced));
+
+    // As a host with these settings would run it.
+    place.succeed(&["trust", "add", "dev", "--namespace", "acme.feed"]);
+    fs::write(
+        place.path("mizzen.toml"),
+        format!(
+            "[grants.plugin]\nfeed = [\"net:127.0.0.1\", \"secret:*\", \"kv:*\", \"config\"]\n[secrets]\nfeed-token = {{ file = \"token.txt\" }}\n\
+             [config.feed]\nurl = {url:?}\n"
+        ),
+    )
+    .unwrap();
+    let priced = run(&["--config", "mizzen.toml"]);
+    assert!(priced.status.success(), "{}", said(&priced));
+    let sent = served.join().unwrap();
+    for head in &sent {
+        assert!(
+            head.contains("Bearer hunter2") && head.starts_with("GET /rope "),
+            "{head}"
+        );
+    }
+
+    let refused = |more: &[&str], part: &str| {
+        let output = run(more);
+        assert!(
+            !output.status.success() && said(&output).contains(part),
+            "{more:?}: {}",
+            said(&output)
+        );
+        assert!(!said(&output).contains("hunter2"));
+    };
+    refused(&["--set", &setting], "feed-token");
+    refused(&["--secret", "feed-token=hunter2", "--set", "url=7"], "url");
+    refused(&["--secret", "feed-token=hunter2"], "url");
+    refused(&["--secret", "hunter2"], "NAME=VALUE");
+    refused(&["--deny", "clock"], "is granted");
+    refused(
+        &[
+            "--secret",
+            "feed-token=hunter2",
+            "--set",
+            &setting,
+            "--deny",
+            "kv:read",
+            "--deny",
+            "kv:write",
+        ],
+        "kv:",
+    );
+    let inspected = place.succeed(&["plugin", "inspect", package, "--schema"]);
+    for part in [
+        "acme.feed.price",
+        "side effects write",
+        "secret:feed-token",
+        "\"article\"",
+        "of WASI",
+    ] {
+        assert!(inspected.contains(part), "{part}: {inspected}");
+    }
+}
+
+/// W11: a second plugin's first build compiles the plugin and the SDK, and none of their dependencies again.
+#[test]
+fn the_plugins_of_a_user_share_one_target_folder() {
+    let place = Place::new();
+    // Of this home, but kept between test runs: only the first one compiles the dependencies of guests.
+    fs::create_dir(place.path("home")).unwrap();
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest");
+    fs::create_dir_all(&kept).unwrap();
+    std::os::unix::fs::symlink(&kept, place.path("home/target")).unwrap();
+    let build = |name: &str| {
+        place.succeed(&["plugin", "new", name]);
+        let mut command = place.command("mizzen");
+        command
+            .env_remove("CARGO_TARGET_DIR")
+            .env_remove("CARGO_BUILD_TARGET_DIR");
+        let output = command.args(["plugin", "build", name]).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(
+            !place.path(name).join("target").exists(),
+            "{name} has a target folder of its own"
+        );
+        said(&output)
+    };
+    build("first");
+    let compiled = build("second");
+    let strangers: Vec<&str> = compiled
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Compiling "))
+        .filter(|package| !package.starts_with("mizzen-") && !package.starts_with("second "))
+        .collect();
+    assert_eq!(strangers, Vec::<&str>::new(), "{compiled}");
 }
 
 #[test]

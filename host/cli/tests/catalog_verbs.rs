@@ -63,7 +63,8 @@ fn an_unsigned_package_is_refused_and_a_signed_one_passes() {
             .yes(&["plugin", "verify", file])
             .contains("the signatures hold")
     );
-    assert!(place.yes(&["plugin", "check", file]).contains("ok"));
+    // W1: every static stage passes, and it is no plugin: a host would refuse it when it describes itself.
+    assert!(place.no(&["plugin", "check", file]).contains("[describe-failed]"));
     assert!(
         place
             .no(&["plugin", "sign", file, "--key", "dev"])
@@ -75,7 +76,7 @@ fn an_unsigned_package_is_refused_and_a_signed_one_passes() {
     assert!(
         place
             .yes(&["plugin", "inspect", file])
-            .contains("import      wasi:cli/environment@0.2.6")
+            .contains("import      1 of WASI, answered by closed implementations")
     );
 }
 
@@ -290,11 +291,16 @@ fn an_upgrade_shows_the_difference_and_waits_when_it_asks_for_more() {
     assert!(
         !place.path("plugins/text-1.0.0.wasm").exists() && place.path("plugins/text-1.1.0.wasm").exists()
     );
+    let back = ["plugins", "upgrade", path_text(&first)];
+    let said = place.no(&back);
     assert!(
-        place
-            .no(&["plugins", "upgrade", path_text(&first)])
-            .contains("is not newer")
+        said.contains("text 1.0.0 is older than 1.1.0") && said.contains("--allow-downgrade"),
+        "{said}"
     );
+    place.yes(&[&back[..], &["--allow-downgrade"]].concat());
+    assert!(place.path("plugins/text-1.0.0.wasm").exists());
+    place.yes(&["plugins", "grants", "text", "--add", "clock"]);
+    place.yes(&["plugins", "upgrade", path_text(&more)]);
     let kept = place.signed("text", "2.0.0", &["kv:read"]);
     assert!(
         place
@@ -314,10 +320,23 @@ fn an_upgrade_shows_the_difference_and_waits_when_it_asks_for_more() {
         (1, &Value::from("2.0.0"))
     );
     assert!(place.no(&["plugins", "remove", "text"]).contains("say which"));
-    place.yes(&["plugins", "remove", "text@1.1.0"]);
+    for verb in [
+        ["plugins", "remove", "text@2.0.0"],
+        ["plugins", "disable", "text@2.0.0"],
+    ] {
+        let said = place.no(&verb);
+        assert!(said.contains("text 1.1.0 is older than 2.0.0"), "{said}");
+    }
+    assert_eq!(fs::read_dir(place.path("plugins")).unwrap().count(), 2);
+    let said = place.yes(&["plugins", "remove", "text@1.1.0"]);
     assert!(
-        place.config().contains("kv:read"),
-        "the other version keeps its grants"
+        said.contains("no longer granted") && said.contains("clock"),
+        "{said}"
+    );
+    assert!(
+        place.config().contains("text = [\"kv:read\"]"),
+        "the other version keeps its grants, and no more: {}",
+        place.config()
     );
     place.yes(&["plugins", "remove", "text"]);
     assert!(!place.config().contains("kv:read"));
@@ -380,9 +399,13 @@ fn a_bad_set_lists_all_its_problems_and_what_is_installed() {
         place.json(&["plugins", "list"])["plugins"][0]["state"],
         "disabled"
     );
-    place.yes(&["plugins", "enable", "text"]);
-    place.no(&["plugins", "plan"]);
+    let said = place.no(&["plugins", "enable", "text"]);
+    assert!(
+        said.contains("[permission-not-granted]"),
+        "a set that would not load is not made: {said}"
+    );
     place.yes(&["plugins", "grants", "text", "--add", "kv:read"]);
+    place.yes(&["plugins", "enable", "text"]);
     assert!(place.yes(&["plugins", "grants"]).contains("may do: kv:read"));
     place.yes(&["plugins", "plan"]);
     assert!(
@@ -503,4 +526,27 @@ fn a_second_trust_of_a_key_keeps_its_comment_and_enabling_what_is_not_disabled_i
     let said = String::from_utf8(granted.stderr).unwrap();
     assert!(said.contains("no plugin nobody is installed"), "{said}");
     place.yes(&["plugins", "grants", "nobody", "--remove", "clock"]);
+}
+
+#[test]
+fn the_doctor_warns_of_a_mandatory_mount_without_a_version() {
+    let place = Place::new();
+    place.host();
+    place.yes(&["key", "api", "--data", "data", "new", "--grant", "admin"]);
+    let mounts = "[[governance]]\nid = \"acme.open\"\n[[governance]]\nid = \"acme.pinned\"\nversion = \"1.0.0\"\n\
+                  [[governance]]\nid = \"acme.advice\"\nmode = \"advisory\"\n";
+    fs::write(place.path("mizzen.toml"), place.config() + mounts).unwrap();
+    let said = place.yes(&["doctor", "--data", "data"]);
+    assert!(
+        said.contains("warning: [[governance]] mounts acme.open as mandatory without a version"),
+        "{said}"
+    );
+    assert_eq!(said.matches("warning:").count(), 1, "{said}");
+    let report = place.json(&["doctor", "--data", "data", "--config", "mizzen.toml"]);
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 1, "{report}");
+    assert!(
+        place
+            .no(&["doctor", "--data", "data", "--config", "nowhere.toml"])
+            .contains("nowhere.toml")
+    );
 }

@@ -233,3 +233,83 @@ fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of()
     let accepted = server.call_json("POST", "/v1/councils", &body).expect(201, "");
     assert_eq!(accepted["warnings"][0]["code"], "undeclared_action", "{accepted}");
 }
+
+/// C2, D26: every way to take a protected sprite or its step out of a council needs force, also without the chain's id.
+#[test]
+fn a_protected_sprite_and_its_steps_leave_a_council_only_by_force() {
+    let (_folder, server) = Served::fresh();
+    let mut guarded = sprite("BECK-02");
+    guarded["protected"] = json!(true);
+    let beck = register(&server, &guarded);
+    let lewis = register(&server, &sprite("LEWIS-06"));
+    let mut body = council("guarded", &[&lewis, &beck]);
+    body["chains"] = json!([chain(&beck, &lewis)]);
+    let made = server.call_json("POST", "/v1/councils", &body);
+    let location = made.header("location").unwrap().to_owned();
+    let id = made.expect(201, "")["chains"][0]["id"].clone();
+
+    type Change = fn(&mut Value, &str);
+    let changes: [(&str, Change); 6] = [
+        ("another sprite's step, no id", |body, lewis| {
+            body["chains"][0]["steps"][0]["sprite_id"] = json!(lewis);
+        }),
+        ("another sprite's step, another name", |body, lewis| {
+            body["chains"][0]["name"] = json!("other");
+            body["chains"][0]["steps"][0]["sprite_id"] = json!(lewis);
+        }),
+        ("another action of the same sprite", |body, _| {
+            body["chains"][0]["steps"][0]["action"] = json!("idle");
+        }),
+        ("empty chains", |body, _| body["chains"] = json!([])),
+        ("no chains", |body, _| {
+            drop(body.as_object_mut().unwrap().remove("chains"))
+        }),
+        ("not a member", |body, lewis| {
+            body["sprites"] = json!([lewis]);
+            body["chains"] = json!([]);
+        }),
+    ];
+    for (what, change) in changes {
+        for with_id in [false, true] {
+            let mut changed = body.clone();
+            change(&mut changed, &lewis);
+            if let (true, Some(chain)) = (with_id, changed.pointer_mut("/chains/0")) {
+                chain["id"] = id.clone();
+            }
+            let refused = server.call_json("PUT", &location, &changed);
+            assert_eq!(refused.status, 409, "{what}, chain id: {with_id}");
+            refused.expect(409, "PROTECTED_SPRITE");
+        }
+    }
+    // The same council without the chain's id keeps the step: nothing leaves.
+    server.call_json("PUT", &location, &body).expect(200, "");
+
+    // A snapshot that is no longer protected takes the protection out.
+    let mut open = guarded.clone();
+    open["version"] = json!("2.0.0");
+    open["protected"] = json!(false);
+    server
+        .call_json("PUT", &format!("/v1/sprites/{beck}"), &open)
+        .expect(200, "");
+    server
+        .call_json("PUT", &location, &body)
+        .expect(409, "PROTECTED_SPRITE");
+    server.call("DELETE", &location).expect(409, "PROTECTED_SPRITE");
+    server
+        .call_json("PUT", &format!("{location}?force=true"), &body)
+        .expect(200, "");
+    server.call("DELETE", &location).expect(204, "");
+
+    open["version"] = json!("3.0.0");
+    open["protected"] = json!(true);
+    server
+        .call_json("PUT", &format!("/v1/sprites/{beck}"), &open)
+        .expect(200, "");
+    let made = server.call_json("POST", "/v1/councils", &body);
+    let location = made.header("location").unwrap().to_owned();
+    made.expect(201, "");
+    server.call("DELETE", &location).expect(409, "PROTECTED_SPRITE");
+    server
+        .call("DELETE", &format!("{location}?force=true"))
+        .expect(204, "");
+}

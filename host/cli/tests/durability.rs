@@ -147,13 +147,16 @@ fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
         eprintln!("prlimit is not installed: the test of a full disk needs it");
         return;
     }
-    let mut large = sprite("LARGE-1");
-    large["system_prompt"] = json!("x".repeat(60_000));
-    let first = server.call_json("POST", "/v1/sprites", &large).expect(201, "");
+    let large = |number: u32| {
+        let mut large = sprite(&format!("LARGE-{number}"));
+        large["system_prompt"] = json!("x".repeat(60_000));
+        large
+    };
+    let first = server.call_json("POST", "/v1/sprites", &large(0)).expect(201, "");
     limit("700000").unwrap();
     let mut created = vec![first["id"].clone()];
-    let full = (0..100)
-        .map(|_| server.call_json("POST", "/v1/sprites", &large))
+    let full = (1..100)
+        .map(|number| server.call_json("POST", "/v1/sprites", &large(number)))
         .find(|answer| {
             created.extend((answer.status == 201).then(|| answer.json()["id"].clone()));
             answer.status != 201
@@ -162,7 +165,7 @@ fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
     full.expect(507, "STORAGE_FULL");
     assert!(full.header("retry-after").is_some());
     server
-        .call_json("POST", "/v1/sprites", &large)
+        .call_json("POST", "/v1/sprites", &large(100))
         .expect(507, "STORAGE_FULL");
     for id in &created {
         server
@@ -180,7 +183,9 @@ fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
         200,
         "the health check itself finds the space again"
     );
-    server.call_json("POST", "/v1/sprites", &large).expect(201, "");
+    server
+        .call_json("POST", "/v1/sprites", &large(101))
+        .expect(201, "");
     assert!(server.terminate().success());
 }
 

@@ -14,6 +14,7 @@ mod http;
 mod pack_rules;
 
 use http::{Answer, Served, mizzen};
+use mizzen_catalog::package::{Package, embed_manifest};
 use pack_rules::{FIRST_RULES, READER_RULES, RULES, SECOND_RULES};
 use serde_json::{Value, json};
 use std::fs;
@@ -160,8 +161,13 @@ fn sprite(server: &Served) -> String {
         "capabilities": [{"name": "shout", "description": "d", "tool": "text.case", "parameters": {"type": "object"}}],
         "metadata": {"author": "a", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["x"]},
     });
-    let made = server.call_json("POST", "/v1/sprites", &body).expect(201, "");
-    made["id"].as_str().unwrap().to_owned()
+    let made = server.call_json("POST", "/v1/sprites", &body);
+    // Tests that make two councils of it have it already (D25).
+    let id = match made.status {
+        409 => made.expect(409, "SPRITE_CONFLICT")["details"]["sprite_id"].clone(),
+        _ => made.expect(201, "")["id"].clone(),
+    };
+    id.as_str().unwrap().to_owned()
 }
 
 /// A council of one chain that shouts the input's text, with its mounts and those of its chain.
@@ -582,4 +588,188 @@ fn mizzen_ir_mounts_says_what_could_be_mounted() {
         (code, &found[0]["problem"]["code"]),
         (Some(1), &json!("not_installed"))
     );
+}
+
+/// R8: a package that is newer, with a pack in it that is older. What the older one does not veto is not vetoed.
+#[test]
+fn a_mandatory_pack_becomes_older_only_with_admin() {
+    let place = Place::new("[[governance]]\nid = \"judge\"\n");
+    let (_, old, home) = packages();
+    let old = fs::read(old.join("judge-1.0.0.wasm")).unwrap();
+    let newer = write_pack(place.folder.path(), "judge", "1.1.0", "", RULES);
+    fs::remove_file(place.package("judge")).unwrap();
+    run(&["pack", "build"], &newer, &place.path("plugins"), home);
+    let old = Package::parse(old).unwrap();
+    let manifest = old.manifest_text().replace("1.0.0", "2.0.0");
+    let disguised = place.path("judge-2.0.0.wasm");
+    fs::write(&disguised, embed_manifest(old.component(), &manifest).unwrap()).unwrap();
+    let signed = mizzen()
+        .args(["plugin", "sign", "--key", "dev", "--home"])
+        .arg(home)
+        .arg(&disguised)
+        .output()
+        .unwrap();
+    assert!(
+        signed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&signed.stderr)
+    );
+    let disguised = fs::read(disguised).unwrap();
+    let key = |grant: &str| {
+        let output = mizzen()
+            .args(["key", "api", "--data"])
+            .arg(place.path("data"))
+            .args(["new", "--grant", grant])
+            .output()
+            .unwrap();
+        format!("Bearer {}", String::from_utf8(output.stdout).unwrap().trim())
+    };
+    let (writer, admin) = (key("plugins:write"), key("admin"));
+    let server = place.serve();
+    let post = |bearer: &str, path: &str| {
+        let headers = [("authorization", bearer), ("content-type", "application/wasm")];
+        server.send("POST", path, &headers, &disguised)
+    };
+    let refused = post(&writer, "/v1/plugins").expect(409, "PLUGIN_DOWNGRADE");
+    let details = &refused["details"];
+    assert_eq!(
+        (&details["name"], &details["version"], &details["newest"]),
+        (&json!("pack judge"), &json!("1.0.0"), &json!("1.1.0"))
+    );
+    post(&writer, "/v1/plugins?downgrade=true").expect(403, "FORBIDDEN");
+    assert!(place.package("judge").ends_with("judge-1.1.0.wasm"));
+    post(&admin, "/v1/plugins?downgrade=true").expect(201, "");
+    assert!(place.package("judge").ends_with("judge-2.0.0.wasm"));
+}
+
+/// R19: whoever has the data folder could run chains on it with a configuration of their own.
+#[test]
+fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
+    let mounted = "[[governance]]\nid = \"judge\"\n[[governance]]\nid = \"first\"\nmode = \"advisory\"\n";
+    let place = Place::new(mounted);
+    let server = place.serve();
+    let chain = Chain::create(&server, json!([]), json!([]));
+    chain
+        .execute(&server, json!({"text": "a", "severity": 5}))
+        .expect(409, "PACK_VETO");
+    server.terminate();
+    let verb = |arguments: &[&str]| {
+        let output = mizzen()
+            .args(arguments)
+            .arg("--data")
+            .arg(place.path("data"))
+            .current_dir(place.folder.path())
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (_, shown) = verb(&["governance", "show", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown[0]["id"], "judge", "{shown}");
+    assert_eq!(
+        shown.as_array().unwrap().len(),
+        1,
+        "an advisory pack may go: {shown}"
+    );
+    assert!(
+        shown[0]["signers"][0].as_str().unwrap().starts_with("mzk_"),
+        "{shown}"
+    );
+
+    // Without the pack, with it as advice only, and without any configuration.
+    let home = packages().2.to_str().unwrap();
+    let input = r#"{"text": "a", "severity": 5}"#;
+    let run = ["chain", "run", "--council", "d", "--input", input, "--home", home];
+    for config in ["", "[[governance]]\nid = \"judge\"\nmode = \"advisory\"\n"] {
+        place.configure(config);
+        let log = place.refused();
+        assert!(
+            log.contains("governed by packs that the configuration does not mount as mandatory: judge")
+                && log.contains("mizzen governance accept"),
+            "{log}"
+        );
+        let (code, said) = verb(&run);
+        assert!(
+            code == Some(1) && said.contains("does not mount as mandatory: judge"),
+            "{said}"
+        );
+        let (code, said) = verb(&["doctor"]);
+        assert!(
+            code == Some(1) && said.contains("does not mount as mandatory: judge"),
+            "{said}"
+        );
+    }
+    fs::remove_file(place.path("mizzen.toml")).unwrap();
+    let (code, said) = verb(&run);
+    assert!(
+        code == Some(1) && said.contains("does not mount as mandatory: judge"),
+        "{said}"
+    );
+
+    // With a pack of the same id that somebody else has made, and that says nothing.
+    let theirs = place.path("theirs");
+    let meek = "(defrule never (moment (name before-run)) (no-such-field TRUE) => (assert (decision (reason \"never\"))))";
+    let source = write_pack(place.folder.path(), "judge", "1.0.0", "", meek);
+    let own = place.package("judge");
+    let genuine = fs::read(&own).unwrap();
+    run_pack_build(&source, &place.path("plugins"), &theirs);
+    place.configure(mounted);
+    let trusting = fs::read_to_string(packages().2.join("keys/dev.pub")).unwrap();
+    fs::write(place.path("dev.pub"), trusting).unwrap();
+    let trusted = mizzen()
+        .args([
+            "trust",
+            "add",
+            "dev.pub",
+            "--namespace",
+            "*",
+            "--trust",
+            "trust.toml",
+        ])
+        .current_dir(place.folder.path())
+        .output()
+        .unwrap();
+    assert!(
+        trusted.status.success(),
+        "{}",
+        String::from_utf8_lossy(&trusted.stderr)
+    );
+    let their_home = theirs.to_str().unwrap();
+    let (code, said) = verb(&[
+        "chain",
+        "run",
+        "--council",
+        "d",
+        "--input",
+        input,
+        "--home",
+        their_home,
+    ]);
+    assert!(
+        code == Some(1) && said.contains("governed by the pack judge, signed with"),
+        "{said}"
+    );
+    fs::write(&own, genuine).unwrap();
+
+    // With it, it is served as before; and without it once the operator has said so.
+    place.serve().terminate();
+    place.configure("");
+    let (code, said) = verb(&["governance", "accept"]);
+    assert!(
+        code == Some(0) && said.contains("- judge") && said.contains("no pack governs"),
+        "{said}"
+    );
+    let server = place.serve();
+    chain
+        .execute(&server, json!({"text": "a", "severity": 5}))
+        .expect(200, "");
+    server.terminate();
+    let (code, said) = verb(&["doctor"]);
+    assert!(code == Some(0), "the change is in a sound audit log: {said}");
+}
+
+/// A pack that is built and signed with the development key of another home.
+fn run_pack_build(source: &Path, output: &Path, home: &Path) {
+    run(&["pack", "build"], source, output, home);
 }

@@ -69,6 +69,44 @@ fn a_key_that_stands_twice_in_one_object_is_refused_at_every_depth() {
         .expect(201, "");
 }
 
+/// R12: 414 bytes of YAML took half a second and 300 MiB before they were refused.
+#[test]
+fn a_yaml_alias_bomb_is_refused_before_it_grows() {
+    let (_folder, server) = Served::fresh();
+    let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..=9 {
+        let items = vec![format!("*a{}", level - 1); 10].join(",");
+        bomb.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+    }
+    let peak = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    };
+    let yaml = ("content-type", "application/yaml");
+    server.send("POST", "/v1/sprites", &[yaml], b"a: [x]\n");
+    let before = peak();
+    for _ in 0..4 {
+        let refused = server
+            .send("POST", "/v1/sprites", &[yaml], bomb.as_bytes())
+            .expect(400, "MALFORMED_BODY");
+        assert!(
+            refused["message"].as_str().unwrap().contains("aliases"),
+            "{refused}"
+        );
+    }
+    let grown = peak() - before;
+    assert!(grown < 64, "{} bytes took {grown} MiB", bomb.len());
+    // One anchor, used twice: as people write it.
+    let mut sprite = serde_json::to_string(&sprite("SOL-FORGE")).unwrap();
+    sprite = sprite.replace("\"author\":\"ada\"", "\"author\": &me \"ada\"");
+    sprite = sprite.replace("\"tags\":[", "\"tags\":[*me,");
+    assert!(sprite.contains("*me"));
+    server
+        .send("POST", "/v1/sprites", &[yaml], sprite.as_bytes())
+        .expect(201, "");
+}
+
 #[test]
 fn an_encoded_body_is_415_and_not_read_as_it_is() {
     let (_folder, server) = Served::fresh();
@@ -172,6 +210,24 @@ fn a_web_page_cannot_use_a_server_that_has_no_keys() {
     }
     let head = format!("GET /v1/sprites HTTP/1.1\r\nhost: {own}\r\norigin: http://{own}\r\n");
     raw(&server, &head).expect(200, "");
+    // One that only loads something sends no origin, but where it is from.
+    for (site, status) in [
+        ("cross-site", 403),
+        ("same-site", 403),
+        ("none\r\nsec-fetch-site: cross-site", 403),
+        ("something", 403),
+        ("same-origin", 200),
+        ("none", 200),
+    ] {
+        let head = format!("GET /v1/sprites HTTP/1.1\r\nhost: {own}\r\nsec-fetch-site: {site}\r\n");
+        assert_eq!(raw(&server, &head).status, status, "{site}");
+    }
+    raw(&server, "GET /v1/sprites HTTP/1.0\r\norigin: null\r\n").expect(403, "FORBIDDEN");
+    raw(
+        &server,
+        "GET /v1/sprites HTTP/1.0\r\nsec-fetch-site: cross-site\r\n",
+    )
+    .expect(403, "FORBIDDEN");
     raw(&server, "GET /v1/sprites HTTP/1.1\r\nhost: LocalHost:99\r\n").expect(200, "");
     raw(&server, "GET /health HTTP/1.1\r\nhost: evil.example\r\n").expect(200, "");
 
@@ -294,9 +350,23 @@ fn a_request_names_its_host_once() {
         "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n",
         "GET /v1/sprites HTTP/1.0\r\nhost: localhost\r\nhost: localhost\r\n",
         "GET http://localhost/v1/sprites HTTP/1.1\r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: evil@localhost\r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost:x@localhost\r\n",
+        "GET http://evil@localhost/v1/sprites HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://localhost/v1/sprites HTTP/1.1\r\nhost: evil.example\r\n",
+        "GET http://localhost/v1/sprites HTTP/1.1\r\nhost: localhost:81\r\n",
+        "GET http://evil.example/v1/sprites HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://localhost/v1/sprites HTTP/1.1\r\nhost: \r\n",
+        "GET /v1/sprites HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\norigin: https://evil.example\r\n",
+        "GET /health HTTP/1.0\r\norigin: null\r\norigin: null\r\n",
     ] {
         raw(&server, head).expect(400, "MALFORMED_REQUEST");
     }
+    raw(
+        &server,
+        "GET http://LOCALHOST/v1/sprites HTTP/1.1\r\nhost: localhost:80\r\n",
+    )
+    .expect(200, "");
     raw(&server, "GET /v1/sprites HTTP/1.0\r\n").expect(200, "");
     raw(
         &server,
@@ -305,9 +375,38 @@ fn a_request_names_its_host_once() {
     .expect(200, "");
     raw(
         &server,
-        "GET http://evil.example/v1/sprites HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://evil.example/v1/sprites HTTP/1.1\r\nhost: evil.example\r\n",
     )
     .expect(403, "FORBIDDEN");
+}
+
+#[test]
+fn a_request_has_one_key() {
+    let (_folder, server) = Served::fresh();
+    let made = support::http::mizzen()
+        .args(["key", "api", "--data"])
+        .arg(&server.data)
+        .args(["new", "--grant", "sprites:read"])
+        .output()
+        .unwrap();
+    let key = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+    let bearer = format!("Bearer {key}");
+    let (own, header) = (("authorization", bearer.as_str()), ("x-api-key", key.as_str()));
+    let get = |headers: &[(&str, &str)]| server.send("GET", "/v1/sprites", headers, b"").status;
+    assert_eq!([get(&[own]), get(&[header]), get(&[own, header])], [200; 3]);
+    // Of two keys a proxy may have judged the other one.
+    for headers in [
+        &[header, header][..],
+        &[header, ("x-api-key", "other")],
+        &[("x-api-key", "other"), header],
+        &[own, own],
+        &[own, ("x-api-key", "other")],
+        &[("authorization", "Bearer other"), header],
+        &[("authorization", "Basic b3RoZXI="), header],
+        &[own, header, header],
+    ] {
+        assert_eq!(get(headers), 401, "{headers:?}");
+    }
 }
 
 #[test]

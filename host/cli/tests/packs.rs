@@ -128,6 +128,7 @@ fn a_pack_in_rust_is_the_same_to_the_host() {
     desk.ok(&["pack", "new", "dawn", "--rust"]);
     let tested = desk.ok(&["pack", "test", "dawn"]);
     assert!(tested.contains("2 passed, 0 failed"), "{tested}");
+    desk.ok(&["pack", "build", "dawn"]);
     let facts = desk.write(
         "facts.json",
         r#"[{"template": "step", "slots": {"side-effects": "write", "attempt": 9}}]"#,
@@ -182,15 +183,15 @@ const DAWN_TOML: &str = "[plugin]\nname = \"mine\"\nversion = \"0.1.0\"\napi_ver
 
 const DAWN_IN_RULES: &str = r#"
 (deftemplate seen (slot tool (type STRING)))
-(defrule severe (severity ?s&:(>= ?s 4))
+(defrule severe (declare (salience 5)) (severity ?s&:(>= ?s 4))
   => (assert (decision (action veto) (reason (str-cat "severity " ?s)) (details severity ?s))))
-(defrule ask (step (tool ?t))
+(defrule ask (declare (salience 4)) (step (tool ?t))
   => (assert (seen (tool ?t)) (decision (action escalate) (reason ?t))))
-(defrule again (step (attempt 2))
+(defrule again (declare (salience 3)) (step (attempt 2))
   => (assert (decision (action retry) (delay-ms 20) (reason "again"))))
-(defrule hide (evidence (pointer ?p) (text "secret"))
+(defrule hide (declare (salience 2)) (evidence (pointer ?p) (text "secret"))
   => (assert (decision (action redact) (pointer ?p) (pattern "sec") (reason "hidden"))))
-(defrule note (severity ?s)
+(defrule note (declare (salience 1)) (severity ?s)
   => (assert (decision (severity warning) (reason "noted"))))
 "#;
 
@@ -244,8 +245,19 @@ fn a_new_pack_passes_its_cases_and_a_wrong_case_fails() {
     let checked = desk.json(&["pack", "check", "night", "--json"]);
     assert_eq!(checked["id"], "night");
     assert_eq!(checked["reads"], json!(["moment", "setting", "step"]));
+    // W4: a release stays as it was signed, whatever is tried.
+    desk.ok(&["key", "new", "release"]);
+    desk.ok(&["pack", "build", "night", "--key", "release"]);
+    let package = desk.path().join("night/dist/night-0.1.0.wasm");
+    let released = std::fs::read(&package).unwrap();
     let tested = desk.ok(&["pack", "test", "night"]);
     assert!(tested.contains("2 passed, 0 failed"), "{tested}");
+    let facts = desk.write("facts.json", "[]");
+    desk.ok(&["pack", "run", "night", "--facts", &facts]);
+    assert!(
+        std::fs::read(&package).unwrap() == released,
+        "the release's signature is gone"
+    );
     desk.write(
         "night/cases/wrong.json",
         r#"{"name": "wrong", "facts": [], "decisions": [{"action": "veto"}]}"#,
@@ -543,6 +555,7 @@ fn check_says_what_a_host_would_refuse() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("never says anything"), "{said}");
     // What is no folder of rules is told from one that is missing.
+    desk.ok(&["pack", "build", &folder]);
     let package = Path::new(&folder)
         .join("dist/mine-0.1.0.wasm")
         .display()

@@ -155,6 +155,34 @@ fn protected_sprites_and_members_of_councils_are_deleted_only_by_force() {
     server.call("DELETE", &location).expect(404, "COUNCIL_NOT_FOUND");
 }
 
+/// D25: as the seeds' registry has it, a name and a version name one sprite.
+#[test]
+fn a_name_and_a_version_name_one_sprite() {
+    let (_folder, server) = Served::fresh();
+    let first = register(&server, &sprite("SOL-FORGE"));
+    let refused = server.call_json("POST", "/v1/sprites", &sprite("SOL-FORGE"));
+    assert_eq!(
+        refused.expect(409, "SPRITE_CONFLICT")["details"]["sprite_id"],
+        first.as_str()
+    );
+    let mut newer = sprite("SOL-FORGE");
+    newer["version"] = json!("2.0.0");
+    let second = register(&server, &newer);
+    assert_ne!(first, second);
+    server
+        .call_json("PUT", &format!("/v1/sprites/{first}"), &newer)
+        .expect(409, "SPRITE_CONFLICT");
+    newer["version"] = json!("2.0.1");
+    server
+        .call_json("PUT", &format!("/v1/sprites/{first}"), &newer)
+        .expect(200, "");
+    server
+        .call("DELETE", &format!("/v1/sprites/{first}"))
+        .expect(204, "");
+    // What is deleted takes no name.
+    register(&server, &newer);
+}
+
 #[test]
 fn sprites_are_listed_in_pages_and_by_filters() {
     let (_folder, server) = Served::fresh();
@@ -289,14 +317,23 @@ metadata: {author: ada, created: '2026-04-27T10:00:00Z', updated: '2026-04-27T10
         "system_prompt": "Be kind.\n",
         "metadata": {"author": "ada", "created": "2026-04-27T10:00:00Z", "updated": "2026-04-27T10:00:00Z", "tags": ["core"]}
     });
-    let expected = server.call_json("POST", "/v1/sprites", &as_json).expect(201, "")["fingerprint"].clone();
+    // One sprite of a name and version at a time (D25).
+    let forget = |made: &Value| {
+        let path = format!("/v1/sprites/{}", made["id"].as_str().unwrap());
+        server.call("DELETE", &path).expect(204, "");
+    };
+    let made = server.call_json("POST", "/v1/sprites", &as_json).expect(201, "");
+    let expected = made["fingerprint"].clone();
+    forget(&made);
     for media in [
         "application/yaml",
         "application/x-yaml",
         "application/yaml; charset=utf-8",
     ] {
         let answer = server.send("POST", "/v1/sprites", &[("content-type", media)], yaml.as_bytes());
-        assert_eq!(answer.expect(201, "")["fingerprint"], expected, "{media}");
+        let made = answer.expect(201, "");
+        assert_eq!(made["fingerprint"], expected, "{media}");
+        forget(&made);
     }
     let broken = server.send(
         "POST",

@@ -337,6 +337,10 @@ fn what_was_edited_in_the_database_is_found_by_the_doctor() {
         "x:00",
         &format!("0:{}", "1".repeat(64)),
         &format!("1:{}", "g".repeat(64)),
+        // Other spellings of a head are none.
+        &format!("+0:{}", "0".repeat(64)),
+        &format!("00:{}", "0".repeat(64)),
+        &kept.to_uppercase(),
     ] {
         let (code, said) = doctor_with(nonsense);
         assert!(

@@ -11,6 +11,7 @@
 mod support;
 
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use support::council::{capability, serve, serve_with};
 use support::http::Served;
 use support::puppet::{Puppet, ended, shown, until};
@@ -57,6 +58,58 @@ fn cancelling_stops_a_guest_that_spins_and_one_that_waits_in_a_host_call() {
     );
     let honest = puppet.execute(&server, "act", json!({})).expect(200, "");
     assert_eq!(honest["status"], "completed");
+}
+
+/// C1. The guests would spin for half a minute. Two seconds are hundreds of times what each of these needs.
+#[test]
+fn starting_showing_listing_and_cancelling_do_not_wait_for_guests_that_spin() {
+    let folder = tempfile::tempdir().unwrap();
+    let two_threads = "[sandbox]\nthreads = 2\n";
+    let server = serve_with(&folder.path().join("data"), two_threads, |command| command);
+    let puppet = Puppet::plain(&server);
+    let timed = |what: &str, act: &mut dyn FnMut()| {
+        let began = Instant::now();
+        act();
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(2), "{what} took {took:?}");
+    };
+    let mut spinning = Vec::new();
+    for _ in 0..4 {
+        timed("starting", &mut || {
+            spinning.push(puppet.start(&server, "act", json!({"act": "spin"})));
+        });
+    }
+    let cancel = |id: &str| {
+        let path = format!("/v1/executions/{id}/cancel");
+        server.send("POST", &path, &[], b"").expect(200, "");
+    };
+    for _ in 0..5 {
+        let mut id = String::new();
+        timed("starting", &mut || {
+            id = puppet.start(&server, "act", json!({"act": "wait"}));
+        });
+        timed("showing", &mut || {
+            for id in &spinning {
+                assert_eq!(shown(&server, id)["status"], "running");
+            }
+        });
+        timed("listing", &mut || {
+            let listed = server.call("GET", "/v1/executions?limit=100").expect(200, "");
+            assert!(listed["executions"].as_array().unwrap().len() > spinning.len());
+        });
+        timed("cancelling", &mut || cancel(&id));
+        timed("reading the journal", &mut || {
+            let journal = server.call("GET", &format!("/v1/executions/{id}/events")).text();
+            assert!(journal.contains("cancelled"), "{journal}");
+        });
+        timed("an honest run", &mut || {
+            let honest = puppet.execute(&server, "act", json!({})).expect(200, "");
+            assert_eq!(honest["status"], "completed");
+        });
+    }
+    for id in &spinning {
+        timed("cancelling", &mut || cancel(id));
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ fn key() -> SecretKey {
 
 /// The text plugin as one version, asking for some permissions.
 fn package(version: &str, permissions: &[&str]) -> Vec<u8> {
+    package_with(version, permissions, "")
+}
+
+/// The same, with more lines in its manifest.
+fn package_with(version: &str, permissions: &[&str], more: &str) -> Vec<u8> {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let built = build_plugin(
@@ -37,6 +42,7 @@ fn package(version: &str, permissions: &[&str]) -> Vec<u8> {
             folder: &root.join("plugins/text"),
             key: &key(),
             target_folder: Some(&scratch.join("target")),
+            shared_target_folder: None,
             output_folder: Some(&scratch.join("dist-of-cli")),
         },
         &mut |_| (),
@@ -48,7 +54,7 @@ fn package(version: &str, permissions: &[&str]) -> Vec<u8> {
         .map(|text| format!("\"{text}\" = \"it is needed\"\n"))
         .collect();
     let manifest = format!(
-        "[plugin]\nname = \"text\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"text\"]\nprovides = [\"tool\"]\n[permissions]\n{lines}"
+        "[plugin]\nname = \"text\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"text\"]\nprovides = [\"tool\"]\n[permissions]\n{lines}{more}"
     );
     sign(embed_manifest(package.component(), &manifest).unwrap(), &key()).unwrap()
 }
@@ -257,7 +263,7 @@ fn plugins_are_installed_upgraded_switched_and_removed_over_http() {
             .unwrap()
             .contains("kv:read")
     );
-    send(&writer, "POST", "/v1/plugins", &first).expect(409, "PLUGIN_CONFLICT");
+    send(&writer, "POST", "/v1/plugins", &first).expect(409, "PLUGIN_DOWNGRADE");
     let shown = send(&reader, "GET", "/v1/plugins/text", b"").expect(200, "");
     assert_eq!(shown["version"], "1.1.0");
     assert_eq!(shown["grants"], json!(["kv:read"]));
@@ -289,6 +295,105 @@ fn plugins_are_installed_upgraded_switched_and_removed_over_http() {
             .contains("kv:read"),
         "the grants go with the last version"
     );
+}
+
+/// R18: limits decide what a plugin can take from everybody else.
+#[test]
+fn raised_limits_take_approval_and_are_part_of_the_difference() {
+    let place = Place::new("");
+    let (writer, admin) = (place.new_key("plugins:write"), place.new_key("admin"));
+    let server = place.serve();
+    let send =
+        |bearer: &str, method: &str, path: &str, body: &[u8]| send(&server, bearer, method, path, body);
+    let installed = send(&writer, "POST", "/v1/plugins", &package("1.0.0", &[])).expect(201, "");
+    let added = installed["tools"]["added"].as_array().unwrap();
+    assert!(
+        added.contains(&json!({"id": "text.case", "side_effects": "none"})),
+        "{installed}"
+    );
+    assert_eq!(installed["namespaces"]["added"], json!(["text"]));
+    let limits = "[limits]\nmemory = \"512MiB\"\ncpu = \"30s\"\nwall_clock = \"60s\"\n";
+    let large = package_with("1.1.0", &[], limits);
+    let waiting = send(&writer, "POST", "/v1/plugins", &large).expect(409, "APPROVAL_NEEDED");
+    assert_eq!(
+        waiting["details"]["limits"]["raised"][0],
+        json!({"limit": "memory", "from": "64MiB", "to": "512MiB"})
+    );
+    send(&writer, "POST", "/v1/plugins?approve=true", &large).expect(403, "FORBIDDEN");
+    assert_eq!(place.installed(), ["text-1.0.0.wasm"]);
+    let approved = send(&admin, "POST", "/v1/plugins?approve=true", &large).expect(201, "");
+    assert_eq!(approved["limits"]["raised"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        approved["tools"],
+        json!({"added": [], "removed": [], "side_effects": []})
+    );
+}
+
+/// Ghost grants: what a version no longer asks for is not found again by the next one.
+#[test]
+fn a_permission_that_an_upgrade_drops_loses_its_grant() {
+    let place = Place::new("");
+    let (writer, admin) = (place.new_key("plugins:write"), place.new_key("admin"));
+    let server = place.serve();
+    let send =
+        |bearer: &str, method: &str, path: &str, body: &[u8]| send(&server, bearer, method, path, body);
+    let asks = ["clock", "net:GET@prices.example.com"];
+    send(
+        &admin,
+        "POST",
+        "/v1/plugins?approve=true",
+        &package("0.2.0", &asks),
+    )
+    .expect(201, "");
+    let dropped = send(&writer, "POST", "/v1/plugins", &package("0.3.0", &[])).expect(201, "");
+    assert_eq!(dropped["grants_dropped"], json!(asks));
+    assert!(
+        !fs::read_to_string(place.path("mizzen.toml"))
+            .unwrap()
+            .contains("clock")
+    );
+    let again = package("0.4.0", &asks);
+    let waiting = send(&writer, "POST", "/v1/plugins", &again).expect(409, "APPROVAL_NEEDED");
+    assert_eq!(waiting["details"]["waiting"], json!(asks));
+    assert_eq!(place.installed(), ["text-0.3.0.wasm"]);
+}
+
+/// R8: an older version is signed as well as a newer one, and has the holes that the newer one mended.
+#[test]
+fn a_step_back_to_an_older_version_takes_admin() {
+    let place = Place::new("");
+    let (writer, admin) = (place.new_key("plugins:write"), place.new_key("admin"));
+    let server = place.serve();
+    let send =
+        |bearer: &str, method: &str, path: &str, body: &[u8]| send(&server, bearer, method, path, body);
+    let (old, new) = (package("1.0.0", &[]), package("2.0.0", &[]));
+    send(&writer, "POST", "/v1/plugins", &new).expect(201, "");
+    for path in ["/v1/plugins", "/v1/plugins?keep=true"] {
+        let refused = send(&writer, "POST", path, &old).expect(409, "PLUGIN_DOWNGRADE");
+        assert_eq!(refused["details"]["newest"], "2.0.0", "{refused}");
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let meant = format!("{path}{separator}downgrade=true");
+        let refused = send(&writer, "POST", &meant, &old).expect(403, "FORBIDDEN");
+        assert_eq!(refused["details"]["missing_grant"], "admin");
+        send(&admin, "POST", path, &old).expect(409, "PLUGIN_DOWNGRADE");
+        assert_eq!(place.installed(), ["text-2.0.0.wasm"]);
+    }
+    send(&admin, "POST", "/v1/plugins?keep=true&downgrade=true", &old).expect(201, "");
+    let newest = "/v1/plugins/text?version=2.0.0";
+    send(&writer, "DELETE", newest, b"").expect(409, "PLUGIN_DOWNGRADE");
+    send(&writer, "DELETE", &format!("{newest}&downgrade=true"), b"").expect(403, "FORBIDDEN");
+    // Off, the newer one away, on again: each step goes nowhere by itself.
+    send(&writer, "POST", "/v1/plugins/text/disable", b"").expect(200, "");
+    send(&writer, "DELETE", newest, b"").expect(204, "");
+    send(&writer, "POST", "/v1/plugins/text/enable", b"").expect(409, "PLUGIN_DOWNGRADE");
+    send(&writer, "POST", "/v1/plugins/text/enable?downgrade=true", b"").expect(403, "FORBIDDEN");
+    send(&admin, "POST", "/v1/plugins/text/enable?downgrade=true", b"").expect(200, "");
+    let shown = send(&admin, "GET", "/v1/plugins/text", b"").expect(200, "");
+    assert_eq!(shown["version"], "1.0.0");
+    // Everything away, and the older one again: the host remembers, also after a restart.
+    send(&writer, "DELETE", "/v1/plugins/text", b"").expect(204, "");
+    send(&writer, "POST", "/v1/plugins", &old).expect(409, "PLUGIN_DOWNGRADE");
+    send(&writer, "POST", "/v1/plugins", &new).expect(201, "");
 }
 
 #[test]

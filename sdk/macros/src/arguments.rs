@@ -11,12 +11,23 @@ const KNOWN: &str = "name, namespace, version, description, side_effects, replay
                      idempotency_key, cost_estimate, deprecated";
 
 /// How a tool touches the world; the variants are those of the contract.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum SideEffects {
     None,
     Read,
     Write,
     External,
+}
+
+impl SideEffects {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::External => "external",
+        }
+    }
 }
 
 /// What a replay does with a call.
@@ -87,9 +98,9 @@ impl Parse for Arguments {
                 "version" => read.version = Some(grammar::version(&text(input)?)?),
                 "description" => read.description = Some(text(input)?.value()),
                 "side_effects" => {
-                    let (effects, legacy) = parse_side_effects(input)?;
-                    side_effects = Some(effects);
-                    read.legacy = legacy;
+                    let (effects, span, form) = parse_side_effects(input)?;
+                    side_effects = Some((effects, span));
+                    read.legacy = (form == Form::Legacy).then_some(span);
                 }
                 "replay" => replay = Some(parse_replay(&text(input)?)?),
                 "permissions" => {
@@ -115,13 +126,13 @@ impl Parse for Arguments {
                 input.parse::<Token![,]>()?;
             }
         }
-        read.side_effects = side_effects.ok_or_else(|| {
-            Error::new(
-                Span::call_site(),
-                "say how the tool touches the world: side_effects = \"none\" (a function of its input), \"read\", \
-                 \"write\" (state the host keeps) or \"external\" (anything else)",
-            )
-        })?;
+        read.side_effects = match side_effects {
+            None => derived(&read.permissions),
+            Some((stated, span)) => {
+                at_least(&read.permissions, stated, span)?;
+                stated
+            }
+        };
         // D19: what changes nothing may be answered from the record; what changes something must be stood in for.
         read.replay = replay.unwrap_or(match read.side_effects {
             SideEffects::None | SideEffects::Read => Replay::RecordedResult,
@@ -184,7 +195,56 @@ fn example(input: ParseStream<'_>) -> Result<Example> {
     })
 }
 
-fn parse_side_effects(input: ParseStream<'_>) -> Result<(SideEffects, Option<Span>)> {
+/// What a permission lets a tool do, as the host judges it (D22); none where that depends on the tools it may call.
+fn effects_of(permission: &str) -> Option<SideEffects> {
+    let (name, scope) = permission.split_once(':').unwrap_or((permission, ""));
+    match (name, scope) {
+        ("tools", _) => None,
+        ("secret", _) | ("kv", "read") => Some(SideEffects::Read),
+        ("kv", _) => Some(SideEffects::Write),
+        ("llm", _) => Some(SideEffects::External),
+        ("net", scope) if scope.starts_with("GET@") || scope.starts_with("HEAD@") => Some(SideEffects::Read),
+        ("net", _) => Some(SideEffects::External),
+        (name, "read") if name.starts_with("db.") => Some(SideEffects::Read),
+        (name, _) if name.starts_with("db.") => Some(SideEffects::Write),
+        _ => Some(SideEffects::None),
+    }
+}
+
+/// What follows from the permissions. Which tools a `tools` permission means is known to the host alone: the strongest effect
+/// is the one that is never too weak.
+fn derived(permissions: &[String]) -> SideEffects {
+    let effects = permissions
+        .iter()
+        .map(|permission| effects_of(permission).unwrap_or(SideEffects::External));
+    effects.max().unwrap_or(SideEffects::None)
+}
+
+/// A host refuses a tool that claims less than its permissions allow; the compiler says so sooner.
+fn at_least(permissions: &[String], stated: SideEffects, span: Span) -> Result<()> {
+    for permission in permissions {
+        if let Some(least) = effects_of(permission).filter(|least| *least > stated) {
+            let least = least.as_str();
+            return Err(Error::new(
+                span,
+                format!(
+                    "the permission `{permission}` is at least \"{least}\": write side_effects = \"{least}\", or leave it out \
+                     and it follows from the permissions"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How side effects were stated.
+#[derive(PartialEq, Eq)]
+enum Form {
+    Current,
+    Legacy,
+}
+
+fn parse_side_effects(input: ParseStream<'_>) -> Result<(SideEffects, Span, Form)> {
     input.parse::<Token![=]>()?;
     if input.peek(LitBool) {
         // As the host reads it in a descriptor document: true became write, false became none.
@@ -194,7 +254,7 @@ fn parse_side_effects(input: ParseStream<'_>) -> Result<(SideEffects, Option<Spa
         } else {
             SideEffects::None
         };
-        return Ok((effects, Some(legacy.span)));
+        return Ok((effects, legacy.span, Form::Legacy));
     }
     let literal: LitStr = input.parse()?;
     let effects = match literal.value().as_str() {
@@ -209,7 +269,7 @@ fn parse_side_effects(input: ParseStream<'_>) -> Result<(SideEffects, Option<Spa
             ));
         }
     };
-    Ok((effects, None))
+    Ok((effects, literal.span(), Form::Current))
 }
 
 fn parse_replay(literal: &LitStr) -> Result<Replay> {
@@ -254,6 +314,38 @@ mod tests {
     }
 
     #[test]
+    fn side_effects_that_are_left_out_follow_from_the_permissions() {
+        for (permissions, effects) in [
+            ("", SideEffects::None),
+            ("\"clock\", \"config\", \"random\"", SideEffects::None),
+            ("\"kv:read\"", SideEffects::Read),
+            ("\"db.notes:read\", \"secret:a\"", SideEffects::Read),
+            ("\"net:GET@a.example\", \"net:HEAD@a.example\"", SideEffects::Read),
+            ("\"kv:*\"", SideEffects::Write),
+            ("\"db.notes:write\"", SideEffects::Write),
+            ("\"kv:write\", \"net:a.example\"", SideEffects::External),
+            ("\"net:*@a.example\"", SideEffects::External),
+            ("\"llm:default\"", SideEffects::External),
+            ("\"tools:acme.*\"", SideEffects::External),
+        ] {
+            let read = syn::parse_str::<Arguments>(&format!("permissions = [{permissions}]")).unwrap();
+            assert_eq!(read.side_effects, effects, "{permissions}");
+        }
+        let stated = "side_effects = \"none\", permissions = [\"tools:acme.*\"]";
+        let stated = syn::parse_str::<Arguments>(stated).unwrap();
+        assert_eq!(
+            stated.side_effects,
+            SideEffects::None,
+            "the host knows the callees"
+        );
+        let left_out = syn::parse_str::<Arguments>("").unwrap();
+        assert_eq!(
+            (left_out.side_effects, left_out.replay),
+            (SideEffects::None, Replay::RecordedResult)
+        );
+    }
+
+    #[test]
     fn the_legacy_flag_is_up_converted_and_remembered_for_its_warning() {
         for (flag, effects, replay) in [
             ("true", SideEffects::Write, Replay::MustStub),
@@ -270,7 +362,18 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (tokens, part) in [
-            ("", "say how the tool touches the world"),
+            (
+                "side_effects = \"none\", permissions = [\"kv:read\"]",
+                "write side_effects = \"read\"",
+            ),
+            (
+                "permissions = [\"net:GET@a.example\", \"kv:*\"], side_effects = \"read\"",
+                "the permission `kv:*` is at least \"write\"",
+            ),
+            (
+                "side_effects = false, permissions = [\"net:a.example\"]",
+                "write side_effects = \"external\"",
+            ),
             ("side_effects = \"some\"", "not a side effect"),
             (
                 "side_effects = \"none\", replay = \"never\"",

@@ -353,7 +353,11 @@ mod tests {
                 "and no more",
             ),
             (pure, "/// T.\nfn _tool() {}", "is not a tool name"),
-            ("", "/// T.\nfn tool() {}", "say how the tool touches the world"),
+            (
+                "side_effects = \"none\", permissions = [\"kv:write\"]",
+                "/// T.\nfn tool() {}",
+                "write side_effects = \"write\"",
+            ),
         ] {
             let found = error(arguments, item);
             assert!(found.contains(part), "{item}: {found}");

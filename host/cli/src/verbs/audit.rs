@@ -2,6 +2,7 @@
 
 mod export;
 mod head;
+mod log;
 mod verify;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ pub(crate) struct Audit {
 enum Verb {
     Export(export::Export),
     Head(head::Head),
+    Log(log::Log),
     Verify(verify::Verify),
 }
 
@@ -26,6 +28,7 @@ impl Audit {
         match self.verb {
             Verb::Export(verb) => verb.run(),
             Verb::Head(verb) => verb.run(),
+            Verb::Log(verb) => verb.run(),
             Verb::Verify(verb) => verb.run(),
         }
     }

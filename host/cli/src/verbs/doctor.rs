@@ -1,10 +1,15 @@
 //! `mizzen doctor`.
 
 use crate::data::{Data, host_public_key};
+use crate::home::ConfigFile;
+use crate::local_host::config_in_reach;
 use crate::output;
 use anyhow::Result;
-use mizzen_ops::Host;
+use mizzen_catalog::config::PluginConfig;
+use mizzen_model::governance::{PackMode, PackMount};
+use mizzen_ops::{Host, check_governing_mounts};
 use mizzen_store::AuditHead;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,11 +21,14 @@ Examples:
   mizzen doctor --audit-head \"$(tail -n 1 heads)\"    (what `mizzen audit head` printed before)
 
 Verifies the file, the audit log, the journal and seal of every execution that has ended, and the
-fingerprints of sprites; says of every open execution how it would go on. May run beside the
-server. Exits 1 when something is wrong.")]
+fingerprints of sprites; says of every open execution how it would go on, and warns of what the
+configuration leaves open. May run beside the server. Exits 1 when something is wrong.")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     data: Data,
+    /// The host's configuration, to look at what it mounts [default: mizzen.toml, when there is one]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// A head of the audit log that was kept elsewhere: the log must still hold everything up to it
     #[arg(long, value_name = "HEAD")]
     audit_head: Option<AuditHead>,
@@ -31,6 +39,11 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<ExitCode> {
+        let config = match config_in_reach(self.config.as_deref(), None) {
+            Some(config) => Some(ConfigFile { config }.load()?),
+            None => None,
+        };
+        let warnings = config.as_ref().map(unpinned_mounts).unwrap_or_default();
         let key = host_public_key(self.data.folder())?;
         let (report, runs, examined) = self.data.with_existing_store(|store| async move {
             let mut report = store.check().await?;
@@ -41,6 +54,11 @@ impl Doctor {
                     "the audit log does not hold entry {} as it was: it was cut off or written anew, or this is an older backup",
                     head.seq
                 ));
+            }
+            if let Some(config) = &config
+                && let Err(error) = check_governing_mounts(&store.governing_packs().await?, &config.governance)
+            {
+                report.problems.push(error.to_string());
             }
             let host = Arc::new(Host::new(store));
             let runs = host.examine_runs().await?;
@@ -63,6 +81,7 @@ impl Doctor {
             output::json(&serde_json::json!({
                 "open": open,
                 "problems": problems,
+                "warnings": warnings,
                 "verified": {
                     "audit_entries": report.audit_entries, "executions": examined.executions, "sprites": examined.sprites,
                 },
@@ -79,6 +98,9 @@ impl Doctor {
             for problem in &problems {
                 println!("problem: {problem}");
             }
+            for warning in &warnings {
+                println!("warning: {warning}");
+            }
             if problems.is_empty() {
                 println!(
                     "ok: {} audit entries, {} ended executions and {} sprites verified",
@@ -92,4 +114,17 @@ impl Doctor {
             ExitCode::from(output::EXIT_REFUSED)
         })
     }
+}
+
+/// What a configuration leaves open.
+fn unpinned_mounts(config: &PluginConfig) -> Vec<String> {
+    let open = |mount: &&PackMount| mount.version.is_none() && mount.mode() == PackMode::Mandatory;
+    let unpinned = config.governance.iter().filter(open).map(|mount| {
+        format!(
+            "[[governance]] mounts {} as mandatory without a version: whichever version is installed governs, an older one too; \
+             add version = \"…\"",
+            mount.id
+        )
+    });
+    unpinned.collect()
 }

@@ -5,6 +5,7 @@ mod check;
 mod dev;
 mod inspect;
 mod new;
+mod provided;
 mod run;
 pub(super) mod shown;
 mod sign;
@@ -36,7 +37,7 @@ enum Verb {
     Test(test::Test),
     /// Build, check and test again whenever a file changes
     Dev(dev::Dev),
-    /// Check everything that a host would check, without running it
+    /// Check everything that a host would check: load, describe and register it, and call none of its tools
     Check(check::Check),
     /// Show what is in a package
     Inspect(inspect::Inspect),
@@ -55,7 +56,7 @@ impl Plugin {
             Verb::Test(verb) => verb.run(&self.home),
             Verb::Dev(verb) => verb.run(&self.home, test::examples_hold),
             Verb::Check(verb) => verb.run(&self.home),
-            Verb::Inspect(verb) => verb.run(),
+            Verb::Inspect(verb) => verb.run(&self.home),
             Verb::Sign(verb) => verb.run(&self.home),
             Verb::Verify(verb) => verb.run(&self.home),
         }

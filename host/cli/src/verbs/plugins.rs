@@ -9,7 +9,11 @@ mod switch;
 mod upgrade;
 
 use crate::home::{ConfigFile, Home};
+use anyhow::Context;
+use mizzen_catalog::change::Prepared;
 use mizzen_catalog::files::EditLock;
+use mizzen_model::namespace::PluginName;
+use semver::Version;
 use std::process::ExitCode;
 
 /// The group.
@@ -50,11 +54,45 @@ impl Plugins {
             Verb::Plan(verb) => verb.run(home),
             Verb::Install(verb) => verb.run(home),
             Verb::Upgrade(verb) => verb.run(home),
-            Verb::Remove(verb) => verb.run(),
-            Verb::Disable(verb) => verb.run(),
-            Verb::Enable(verb) => verb.run(),
+            Verb::Remove(verb) => verb.run(home),
+            Verb::Disable(verb) => verb.run(home),
+            Verb::Enable(verb) => verb.run(home),
             Verb::Grants(verb) => verb.run(),
         }
+    }
+}
+
+/// `NAME` or `NAME@VERSION`.
+fn named(text: &str) -> anyhow::Result<(PluginName, Option<Version>)> {
+    let (name, version) = match text.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (text, None),
+    };
+    let version = version
+        .map(Version::parse)
+        .transpose()
+        .context("a version is MAJOR.MINOR.PATCH")?;
+    Ok((PluginName::parse(name)?, version))
+}
+
+/// Says which grants went with the version that had asked for them.
+fn print_dropped(prepared: &Prepared) {
+    if !prepared.grants_dropped.is_empty() {
+        let dropped: Vec<String> = prepared.grants_dropped.iter().map(ToString::to_string).collect();
+        println!(
+            "no longer granted, because no installed version asks for it: {} (a version that asks again waits for approval)",
+            dropped.join(", ")
+        );
+    }
+}
+
+/// Says so when something was taken from a set that does not load, and still does not.
+fn still_broken(prepared: &Prepared) {
+    if let Err(failure) = &prepared.plan {
+        eprintln!(
+            "note: the set still does not load; `mizzen plugins plan` lists what is left ({})",
+            failure.errors.len()
+        );
     }
 }
 

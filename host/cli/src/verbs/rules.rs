@@ -38,7 +38,7 @@ impl Rules {
 }
 
 /// Files are read whole, so they have a limit.
-const FILE_BYTES: u64 = 16 * 1024 * 1024;
+pub(super) const FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     let name = path.display();

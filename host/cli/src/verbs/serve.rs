@@ -4,11 +4,11 @@ use crate::data::{Data, signing_key};
 use crate::home::Home;
 use crate::logs;
 use crate::plugin_host::PluginHost;
-use crate::settings::Settings;
+use crate::settings::{Settings, outgoing};
 use anyhow::{Context, Result, bail};
 use mizzen_engine::Profile;
-use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
-use mizzen_ops::{Clock, Host, HostKey, SystemClock};
+use mizzen_ops::outgoing::Purpose;
+use mizzen_ops::{Clock, Host, HostKey, Runs, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
 use std::io::Write;
@@ -70,15 +70,30 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let plugins = self
             .config
-            .or_else(|| Path::new(USUAL_CONFIG).is_file().then(|| USUAL_CONFIG.into()));
+            .or_else(|| Path::new(USUAL_CONFIG).exists().then(|| USUAL_CONFIG.into()));
         let plugins = PluginHost {
             config: plugins,
             home: self.home,
             profile: settings.profile(),
             sandbox: settings.sandbox(self.data.folder())?,
         };
-        runtime.block_on(serve(address, self.data, settings, plugins))
+        match runtime.block_on(serve(address, self.data, settings, plugins))? {
+            Stopped::Serving(code) => Ok(code),
+            Stopped::Starting => {
+                // Not dropped: that would wait for a compiler that is at work.
+                runtime.shutdown_background();
+                Ok(ExitCode::SUCCESS)
+            }
+        }
     }
+}
+
+/// What the host was doing when it was stopped.
+enum Stopped {
+    /// It loaded plugins, or took up open runs.
+    Starting,
+    /// It served.
+    Serving(ExitCode),
 }
 
 /// `ADDR:PORT`, or a name that stands for one.
@@ -92,37 +107,23 @@ fn address(text: &str) -> Result<SocketAddr> {
         .with_context(|| format!("{text:?} stands for no address"))
 }
 
-async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: PluginHost) -> Result<ExitCode> {
-    let signals = Signals::listen()?;
+async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: PluginHost) -> Result<Stopped> {
+    let mut signals = Signals::listen()?;
     let lock = FolderLock::take(data.folder())?;
     let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
-    let mut host = Host::new(store.clone());
-    host.prompts = settings.prompts();
-    host.hooks = settings.hooks()?;
-    host.traces = settings.traces()?;
-    let host = Arc::new(host);
-    if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
-        bail!(
-            "the profile `cleared` needs authentication, and no API key exists; make one with `mizzen key api new --grant admin`"
-        );
-    }
-    plugins.start(&host, &store).await?;
-    tokio::spawn(watch(plugins, Arc::clone(&host)));
-    host.sign_with(HostKey::new(signing_key(data.folder(), &store).await?));
-    // Before runs go on: a server that cannot listen ends at once, and must not leave calls that it began in doubt.
-    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
-    // Before anybody is answered: every open run is driven again.
-    let recovered = host.resume_runs().await?;
-    if recovered.resumed > 0 || !recovered.stuck.is_empty() {
-        tracing::info!(
-            resumed = recovered.resumed,
-            stuck = recovered.stuck.len(),
-            "open runs"
-        );
-    }
-    tokio::spawn(tend_runs(Arc::clone(&host)));
-    let outgoing = Arc::new(Outgoing::system(OutgoingLimits::default()));
-    tokio::spawn(Arc::clone(&host).deliver_hooks(outgoing));
+    let started = tokio::select! {
+        biased;
+        // Plugins can take long to load, and hostile ones do: whoever stops the host does not wait for them.
+        name = signals.stop() => {
+            tracing::info!(signal = name, "stopping before the host has started");
+            None
+        }
+        started = start(address, &data, &settings, plugins, &store) => Some(started?),
+    };
+    let Some((host, server)) = started else {
+        store.close().await;
+        return Ok(Stopped::Starting);
+    };
     log_audit_head(&store).await;
     tracing::info!(url = server.url(), data = %data.folder().display(), "listening");
     // Whoever started us waits for this line; that nobody reads it is no reason to stop.
@@ -143,10 +144,48 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     store.close().await;
     drop(lock);
     if poisoned {
-        return Ok(ExitCode::from(EXIT_POISONED));
+        return Ok(Stopped::Serving(ExitCode::from(EXIT_POISONED)));
     }
     tracing::info!("stopped");
-    Ok(ExitCode::SUCCESS)
+    Ok(Stopped::Serving(ExitCode::SUCCESS))
+}
+
+/// Everything before the first request: plugins, keys, the socket, open runs.
+async fn start(
+    address: SocketAddr,
+    data: &Data,
+    settings: &Settings,
+    plugins: PluginHost,
+    store: &Store,
+) -> Result<(Arc<Host>, Server)> {
+    let mut host = Host::new(store.clone());
+    host.prompts = settings.prompts();
+    host.hooks = settings.hooks()?;
+    host.traces = settings.traces()?;
+    host.runs = Runs::new(settings.runs()?);
+    let host = Arc::new(host);
+    if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
+        bail!(
+            "the profile `cleared` needs authentication, and no API key exists; make one with `mizzen key api new --grant admin`"
+        );
+    }
+    plugins.start(&host, store).await?;
+    tokio::spawn(watch(plugins, Arc::clone(&host)));
+    host.sign_with(HostKey::new(signing_key(data.folder(), store).await?));
+    // Before runs go on: a server that cannot listen ends at once, and must not leave calls that it began in doubt.
+    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
+    // Before anybody is answered: every open run is driven again.
+    let recovered = host.resume_runs().await?;
+    if recovered.resumed > 0 || !recovered.stuck.is_empty() {
+        tracing::info!(
+            resumed = recovered.resumed,
+            stuck = recovered.stuck.len(),
+            "open runs"
+        );
+    }
+    tokio::spawn(tend_runs(Arc::clone(&host)));
+    tokio::spawn(Arc::clone(&host).deliver_hooks(Arc::new(outgoing(Purpose::Hooks))));
+    Ok((host, server))
 }
 
 /// Where logs are kept elsewhere, nobody can cut off the end of the audit log unnoticed.
@@ -191,7 +230,7 @@ impl Signals {
         })
     }
 
-    async fn stop(mut self) -> &'static str {
+    async fn stop(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",

@@ -79,7 +79,7 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> any
     TrustStore::parse(&text).with_context(|| format!("{} has problems; mend it first", path.display()))?;
     let changed = change(&text)?;
     TrustStore::parse(&changed)?;
-    Ok(files::rewrite(path, changed.as_bytes(), 0o644)?)
+    Ok(files::rewrite(path, changed.as_bytes(), 0o600)?)
 }
 
 /// A key from its name on this machine, from a `.pub` file, or from its text.

@@ -6,3 +6,5 @@
 pub(crate) mod documents;
 #[path = "http.rs"]
 pub(crate) mod http;
+#[path = "http2.rs"]
+pub(crate) mod http2;

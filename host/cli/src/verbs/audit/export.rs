@@ -4,7 +4,10 @@ use crate::data::{Data, host_public_key};
 use anyhow::{Context, Result};
 use mizzen_model::id::ExecutionId;
 use mizzen_ops::Host;
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Write the journal of an execution that has ended, with the host's signature
@@ -44,9 +47,20 @@ impl Export {
         match &self.output {
             None => println!("{document}"),
             Some(path) => {
-                std::fs::write(path, document).with_context(|| format!("cannot write {}", path.display()))?;
+                write_private(path, &document).with_context(|| format!("cannot write {}", path.display()))?;
             }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A journal holds what callers sent: a new file is its owner's alone.
+fn write_private(path: &Path, document: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(document.as_bytes())
 }

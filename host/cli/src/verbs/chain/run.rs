@@ -15,7 +15,7 @@ use follow::{Ended, Follow};
 use interrupt::Interrupt;
 use mizzen_model::execution::ExecutionStatus;
 use mizzen_model::json::{Json, Limits, parse};
-use mizzen_ops::{Caller, Document, Wait};
+use mizzen_ops::{Caller, Document, Force, Wait};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -73,6 +73,9 @@ pub(crate) struct Run {
     /// The folder of a host [default: for FILE a temporary one; otherwise $MIZZEN_DATA, or .mizzen]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Take FILE over although it takes a protected sprite or its step out of the stored council
+    #[arg(long, requires = "file")]
+    force: bool,
     /// Print the result as JSON and nothing else
     #[arg(long)]
     json: bool,
@@ -83,7 +86,10 @@ pub(crate) struct Run {
 impl Run {
     pub(super) fn run(self) -> Result<ExitCode> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.execute())
+        let ended = runtime.block_on(self.execute());
+        // Not dropped: after Ctrl-C that would wait for a compiler that is at work.
+        runtime.shutdown_background();
+        ended
     }
 
     async fn execute(self) -> Result<ExitCode> {
@@ -103,6 +109,10 @@ impl Run {
         let ended = self.run_on(&local, file, input, &interrupt).await;
         local.close().await;
         Ok(ExitCode::from(exit_code(ended?, &interrupt)))
+    }
+
+    fn override_protection(&self) -> Force {
+        if self.force { Force::Yes } else { Force::No }
     }
 
     async fn open(&self) -> Result<LocalHost> {
@@ -132,7 +142,10 @@ impl Run {
         let host = &local.host;
         let caller = Caller::local(host.new_request_id());
         let council = match (&file, &self.council) {
-            (Some(file), _) => host.adopt_council(&caller, file).await?,
+            (Some(file), _) => {
+                host.adopt_council(&caller, file, self.override_protection())
+                    .await?
+            }
             (None, Some(named)) => stored_council(local, named).await?,
             (None, None) => bail!("name a council file, or a stored council with --council"),
         };

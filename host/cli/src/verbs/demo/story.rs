@@ -8,7 +8,7 @@ use crate::local_host::LocalHost;
 use anyhow::{Context, Result, ensure};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::json::{Json, Limits, parse};
-use mizzen_ops::{Caller, Executed, Wait};
+use mizzen_ops::{Caller, Executed, Force, Wait};
 use serde_json::{Value, json};
 use std::path::Path;
 use uuid::Uuid;
@@ -112,7 +112,7 @@ impl Council {
         let caller = Caller::local(local.host.new_request_id());
         let adopted = local
             .host
-            .adopt_council(&caller, &council_file::read(file)?)
+            .adopt_council(&caller, &council_file::read(file)?, Force::No)
             .await?;
         let document: Value = serde_json::from_str(&adopted.json)?;
         Ok(Self {

@@ -81,6 +81,7 @@ impl Workshop {
             folder: &self.root.join(plugin),
             key: &self.key,
             target_folder: Some(&target),
+            shared_target_folder: None,
             output_folder: Some(&output),
         };
         let mut progress = |progress: Progress<'_>| match progress {

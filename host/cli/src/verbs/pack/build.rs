@@ -1,13 +1,13 @@
 //! `mizzen pack build [DIR]`.
 
 use crate::home::Home;
-use crate::verbs::plugin::build::{self as plugin, Making, signing_key};
+use crate::verbs::plugin::build::{self as plugin, Making, Trial, signing_key};
 use anyhow::Result;
 use mizzen_builder::BuiltPlugin;
 use mizzen_builder::pack::{PackProject, RULE_ENGINE, RULES_SECTION};
 use mizzen_catalog::key::SecretKey;
 use mizzen_sandbox::configured_pack;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The arguments.
@@ -31,7 +31,7 @@ impl Build {
             folder, output, json, ..
         } = &self.making;
         let key = self.making.key(home)?;
-        match build(folder, &key, output.as_deref(), *json)? {
+        match build(folder, &key, output.as_deref(), *json, home)? {
             Ok(built) => self.making.report(&built),
             Err(code) => Ok(code),
         }
@@ -44,9 +44,10 @@ pub(super) fn build(
     key: &SecretKey,
     output_folder: Option<&Path>,
     json: bool,
+    home: &Home,
 ) -> Result<Result<BuiltPlugin, ExitCode>> {
     if !PackProject::is_one(folder) && folder.join("Cargo.toml").is_file() {
-        return Ok(Ok(plugin::build(folder, key, output_folder)?));
+        return Ok(Ok(plugin::build(folder, key, output_folder, home)?));
     }
     let project = match super::open(folder, json)? {
         Ok(project) => project,
@@ -72,11 +73,13 @@ pub(in crate::verbs) fn build_rules(
     Ok(project.package(&component, key, output_folder)?)
 }
 
-/// The package of a folder, which is built first, or the file itself.
-pub(super) fn package(path: &Path, home: &Home, json: bool) -> Result<Result<PathBuf, ExitCode>> {
+/// The package of a folder, built to be tried, or the file itself.
+pub(super) fn try_out(path: &Path, home: &Home, json: bool) -> Result<Result<Trial, ExitCode>> {
     if !path.is_dir() {
-        return Ok(Ok(path.to_owned()));
+        return Ok(Ok(Trial::of_file(path)));
     }
     let key = signing_key(home, None)?;
-    Ok(build(path, &key, None, json)?.map(|built| built.path))
+    let scratch = tempfile::tempdir()?;
+    let built = build(path, &key, Some(scratch.path()), json, home)?;
+    Ok(built.map(|built| Trial::of_build(built, scratch)))
 }

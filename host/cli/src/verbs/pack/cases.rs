@@ -1,6 +1,8 @@
 //! `cases/*.json`: facts in, decisions expected.
 
+use crate::verbs::rules::FILE_BYTES;
 use anyhow::{Context as _, Result};
+use mizzen_catalog::files;
 use mizzen_engine::Schema;
 use mizzen_model::manifest::Manifest;
 use serde::Deserialize;
@@ -68,7 +70,7 @@ impl Cases {
         files.sort();
         let mut cases = Vec::new();
         for file in files {
-            let text = crate::verbs::rules::read(&file)?;
+            let text = files::read_text(&file, FILE_BYTES)?;
             // Read as a value first: an untagged enum would only say that nothing fits.
             let document: Value =
                 serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))?;

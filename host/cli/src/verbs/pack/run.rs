@@ -35,11 +35,11 @@ pub(crate) struct Run {
 impl Run {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
         let facts = super::facts::read(&self.facts)?;
-        let file = match super::build::package(&self.path, home, self.json)? {
-            Ok(file) => file,
+        let trial = match super::build::try_out(&self.path, home, self.json)? {
+            Ok(trial) => trial,
             Err(code) => return Ok(code),
         };
-        let bench = match Workbench::open(vec![file], &home.author_terms()?, home)? {
+        let bench = match Workbench::open(vec![trial.file.clone()], &home.author_terms()?, home)? {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };

@@ -48,11 +48,11 @@ impl Test {
         let folder = self.cases.as_deref().unwrap_or(&self.path);
         let folder = if folder.is_dir() { folder } else { Path::new(".") };
         let cases = Cases::read(folder)?;
-        let file = match super::build::package(&self.path, home, self.json)? {
-            Ok(file) => file,
+        let trial = match super::build::try_out(&self.path, home, self.json)? {
+            Ok(trial) => trial,
             Err(code) => return Ok(code),
         };
-        let bench = match Workbench::open(vec![file], &home.author_terms()?, home)? {
+        let bench = match Workbench::open(vec![trial.file.clone()], &home.author_terms()?, home)? {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };

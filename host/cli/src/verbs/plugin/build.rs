@@ -16,7 +16,8 @@ use std::process::ExitCode;
 
 Installs the target wasm32-wasip2 when it is missing, builds, embeds plugin.toml, signs, and
 writes dist/NAME-VERSION.wasm. Without --key it signs with the development key, which it makes on
-first use.")]
+first use. What cargo compiles goes to one cache folder for all of your plugins
+($XDG_CACHE_HOME/mizzen/target), unless CARGO_TARGET_DIR or the workspace names another.")]
 pub(crate) struct Build {
     #[command(flatten)]
     making: Making,
@@ -59,7 +60,7 @@ impl Making {
 impl Build {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let key = self.making.key(home)?;
-        let built = build(&self.making.folder, &key, self.making.output.as_deref())?;
+        let built = build(&self.making.folder, &key, self.making.output.as_deref(), home)?;
         self.making.report(&built)
     }
 }
@@ -73,16 +74,58 @@ pub(in crate::verbs) fn signing_key(home: &Home, name: Option<&str>) -> anyhow::
     })
 }
 
+/// A package to try: of a file, or of a folder, which is built into a place that is gone afterwards. Trying a plugin never writes
+/// `dist`: the file there may carry the signature of a release, or several.
+pub(in crate::verbs) struct Trial {
+    /// The package.
+    pub(in crate::verbs) file: PathBuf,
+    /// What was built; none for a file.
+    pub(in crate::verbs) built: Option<BuiltPlugin>,
+    // Removed when the trial is over.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Trial {
+    /// The package of a file.
+    pub(in crate::verbs) fn of_file(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+            built: None,
+            _folder: None,
+        }
+    }
+
+    /// A package that was built into a temporary folder.
+    pub(in crate::verbs) fn of_build(built: BuiltPlugin, folder: tempfile::TempDir) -> Self {
+        Self {
+            file: built.path.clone(),
+            built: Some(built),
+            _folder: Some(folder),
+        }
+    }
+}
+
+/// Builds the plugin of a folder to try it, signed by the development key.
+pub(super) fn try_out(folder: &Path, home: &Home) -> anyhow::Result<Trial> {
+    let key = signing_key(home, None)?;
+    let scratch = tempfile::tempdir()?;
+    let built = build(folder, &key, Some(scratch.path()), home)?;
+    Ok(Trial::of_build(built, scratch))
+}
+
 /// Builds with progress on standard error.
 pub(in crate::verbs) fn build(
     folder: &Path,
     key: &SecretKey,
     output_folder: Option<&Path>,
+    home: &Home,
 ) -> anyhow::Result<BuiltPlugin> {
+    let shared = home.target_folder();
     let request = BuildRequest {
         folder,
         key,
         target_folder: None,
+        shared_target_folder: shared.as_deref(),
         output_folder,
     };
     build_plugin(request, &mut show_progress).map_err(|error| match error {
@@ -118,15 +161,34 @@ fn shown(built: &BuiltPlugin) -> serde_json::Value {
         "key": built.key,
         "imports": built.imports,
         "refused_imports": built.refused.iter().map(|(import, _)| import).collect::<Vec<_>>(),
+        "undeclared_imports": built.undeclared.iter().map(|(import, _)| import).collect::<Vec<_>>(),
         "permissions": permissions,
         "unchanged": built.unchanged,
     })
 }
 
-/// For people. The imports that every component has are counted; those of the contract are named.
-pub(super) fn print(built: &BuiltPlugin) {
+/// For people.
+fn print(built: &BuiltPlugin) {
     let state = if built.unchanged { " (unchanged)" } else { "" };
     println!("{}{state}", built.path.display());
+    print_contents(built);
+}
+
+/// Imports that no host links, gathered by the reason: a toolchain that emits one of sockets emits seven.
+fn by_reason(refused: &[(String, String)]) -> Vec<(&str, Vec<String>)> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (import, reason) in refused {
+        let import = mizzen_model::namespace::shorten(import);
+        match reasons.iter_mut().find(|(known, _)| *known == reason.as_str()) {
+            Some((_, imports)) => imports.push(import),
+            None => reasons.push((reason, vec![import])),
+        }
+    }
+    reasons
+}
+
+/// What a package holds. The imports that every component has are counted; those of the contract are named.
+pub(super) fn print_contents(built: &BuiltPlugin) {
     println!("  size         {} bytes", built.size);
     println!("  digest       {}", built.digest);
     println!("  signed by    {}", built.key);
@@ -147,9 +209,18 @@ pub(super) fn print(built: &BuiltPlugin) {
         let label = if index == 0 { "imports" } else { "" };
         println!("  {label:<11}  {import}");
     }
-    for (import, reason) in &built.refused {
+    for (reason, imports) in by_reason(&built.refused) {
+        println!(
+            "  warning: no host loads it: it imports {}; {reason}",
+            imports.join(", ")
+        );
+    }
+    for (import, example) in &built.undeclared {
         let import = mizzen_model::namespace::shorten(import);
-        println!("  warning: no host loads it: it imports {import}; {reason}");
+        println!(
+            "  warning: no host loads it: it imports {import}, and plugin.toml declares no permission for it; add to \
+             [permissions]: \"{example}\" = \"why it is needed\""
+        );
     }
     if built.manifest.permissions().is_empty() {
         println!("  permissions  none");

@@ -1,18 +1,16 @@
 //! `mizzen plugin check FILE`.
 
-use super::shown;
+use super::{provided, shown};
 use crate::home::{ConfigFile, Home};
 use crate::output;
+use crate::workbench::Workbench;
+use anyhow::Result;
 use mizzen_catalog::component;
 use mizzen_catalog::load::verify_file;
 use mizzen_catalog::{LoadCode, LoadFailure, PluginLoadError, Stage, VerifiedPlugin};
-use mizzen_sandbox::{Sandbox, Services, Settings};
+use mizzen_ops::toolbox::{Outfit, Unconfigured};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-
-/// Nothing is called here.
-const SLOTS: u32 = 8;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -31,51 +29,70 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
-        let terms = match self.config {
-            Some(config) => ConfigFile { config }.terms(home)?.1,
-            None => home.author_terms()?,
-        };
-        let checked = verify_file(&self.file, &terms).and_then(|plugin| {
-            let plugin = Arc::new(plugin);
-            // Validated first: its messages are about the component, the compiler's are about itself.
-            component::validate(plugin.component())
-                .map_err(|error| error.to_string())
-                .and_then(|()| prepare(&plugin))
-                .map(|()| Arc::clone(&plugin))
-                .map_err(|message| LoadFailure {
-                    errors: vec![PluginLoadError {
-                        code: LoadCode::CompileFailed,
-                        stage: Stage::Compile,
-                        plugin: Some(plugin.id()),
-                        file: Some(self.file.clone()),
-                        message,
-                        help: "build the package again with `mizzen plugin build`".to_owned(),
-                    }],
-                })
-        });
-        match checked {
-            Ok(plugin) => {
-                if self.json {
-                    output::json(&serde_json::json!({ "ok": true, "plugin": shown::json(&plugin) }))?;
-                } else {
-                    shown::print(&plugin);
-                    println!("ok");
-                }
-                Ok(ExitCode::SUCCESS)
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
+        let (terms, outfit) = match &self.config {
+            Some(config) => {
+                let file = ConfigFile {
+                    config: config.clone(),
+                };
+                let (config, terms) = file.terms(home)?;
+                let outfit = Outfit {
+                    settings: config.settings,
+                    ..Outfit::default()
+                };
+                (terms, outfit)
             }
-            Err(failure) => output::load_failure(&failure, self.json.into()),
+            // The settings are an operator's to write: without a host there are none to judge.
+            None => {
+                let outfit = Outfit {
+                    unconfigured: Unconfigured::Accepted,
+                    ..Outfit::default()
+                };
+                (home.author_terms()?, outfit)
+            }
+        };
+        let plugin = match verify_file(&self.file, &terms).and_then(|plugin| self.validated(plugin)) {
+            Ok(plugin) => plugin,
+            Err(failure) => return output::load_failure(&failure, self.json.into()),
+        };
+        // The host's own loader, to its last stage: compiled, linked, described twice and registered.
+        let bench = match Workbench::open_with(vec![self.file.clone()], &terms, outfit, home)? {
+            Ok(bench) => bench,
+            Err(failure) => return output::load_failure(&failure, self.json.into()),
+        };
+        let items = bench.loaded().installed().provided;
+        if self.json {
+            let shown = shown::json(&plugin);
+            output::json(
+                &serde_json::json!({ "ok": true, "plugin": shown, "provided": provided::json(&items) }),
+            )?;
+        } else {
+            shown::print(&plugin);
+            for item in &items {
+                println!(
+                    "  {:<11}  {}",
+                    provided::name(item.kind),
+                    output::harmless(&provided::line(item))
+                );
+            }
+            println!("ok");
         }
+        Ok(ExitCode::SUCCESS)
     }
-}
 
-/// The loader's compile stage: compiled, within its limits, and every import linked. Nothing of it runs.
-fn prepare(plugin: &Arc<VerifiedPlugin>) -> Result<(), String> {
-    let settings = Settings {
-        slots: SLOTS,
-        ..Settings::default()
-    };
-    let sandbox = Sandbox::start(settings).map_err(|error| error.to_string())?;
-    let prepared = sandbox.prepare(Arc::clone(plugin), Services::default());
-    prepared.map(|_| ()).map_err(|error| error.to_string())
+    /// Before the compiler sees it: the validator's messages are about the component, the compiler's are about itself.
+    fn validated(&self, plugin: VerifiedPlugin) -> Result<VerifiedPlugin, LoadFailure> {
+        component::validate(plugin.component())
+            .map_err(|error| LoadFailure {
+                errors: vec![PluginLoadError {
+                    code: LoadCode::CompileFailed,
+                    stage: Stage::Compile,
+                    plugin: Some(plugin.id()),
+                    file: Some(self.file.clone()),
+                    message: error.to_string(),
+                    help: "build the package again with `mizzen plugin build`".to_owned(),
+                }],
+            })
+            .map(|()| plugin)
+    }
 }

@@ -5,7 +5,9 @@ mod watch;
 use super::build;
 use crate::home::Home;
 use crate::output;
+use mizzen_builder::BuiltPlugin;
 use mizzen_catalog::load::verify_file;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,14 +16,12 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugin dev hello
 
-Builds, checks and tests, then does it again whenever a file of the plugin changes. Ctrl-C ends it.")]
+Builds, checks and tests, then does it again whenever a file of the plugin changes. Ctrl-C ends it.
+The package goes to a temporary place: dist and its signatures stay as they are.")]
 pub(crate) struct Dev {
     /// The plugin's folder
     #[arg(default_value = ".", value_name = "DIR")]
     folder: PathBuf,
-    /// The name of one of your keys (see `mizzen key list`)
-    #[arg(long, value_name = "NAME")]
-    key: Option<String>,
     /// Do it once and say by the exit code whether all was well
     #[arg(long)]
     once: bool,
@@ -36,8 +36,9 @@ impl Dev {
     ) -> anyhow::Result<ExitCode> {
         // Before the first build, so that a change during it is not missed.
         let changes = watch::Changes::of(&self.folder)?;
+        let mut before = None;
         loop {
-            let well = self.cycle(home, &run_tests).unwrap_or_else(|error| {
+            let well = self.cycle(home, &mut before, &run_tests).unwrap_or_else(|error| {
                 output::error(&error);
                 false
             });
@@ -57,18 +58,43 @@ impl Dev {
         }
     }
 
+    /// `before` is what the last build made.
     fn cycle(
         &self,
         home: &Home,
+        before: &mut Option<BuiltPlugin>,
         run_tests: impl Fn(&Path, &Home) -> anyhow::Result<bool>,
     ) -> anyhow::Result<bool> {
-        let key = build::signing_key(home, self.key.as_deref())?;
-        let built = build::build(&self.folder, &key, None)?;
-        build::print(&built);
-        if let Err(failure) = verify_file(&built.path, &home.author_terms()?) {
+        let trial = build::try_out(&self.folder, home)?;
+        if let Some(built) = &trial.built {
+            match before.as_ref() {
+                None => build::print_contents(built),
+                Some(before) => println!("{}", changes(before, built)),
+            }
+            *before = Some(built.clone());
+        }
+        if let Err(failure) = verify_file(&trial.file, &home.author_terms()?) {
             eprintln!("{failure}");
             return Ok(false);
         }
-        run_tests(&built.path, home)
+        run_tests(&trial.file, home)
     }
+}
+
+/// What a build changed, in one line: size, imports and permissions are what an author watches.
+fn changes(before: &BuiltPlugin, after: &BuiltPlugin) -> String {
+    if before.digest == after.digest {
+        return "the package is unchanged".to_owned();
+    }
+    let mut parts = vec![format!("{} bytes (was {})", after.size, before.size)];
+    let asked = |built: &BuiltPlugin| -> BTreeSet<String> {
+        let permissions = built.manifest.permissions().iter();
+        let permissions = permissions.map(|(permission, _)| format!("permission {permission}"));
+        let imports = built.imports.iter().map(|import| format!("import {import}"));
+        permissions.chain(imports).collect()
+    };
+    let (old, new) = (asked(before), asked(after));
+    parts.extend(new.difference(&old).map(|added| format!("+ {added}")));
+    parts.extend(old.difference(&new).map(|removed| format!("- {removed}")));
+    output::harmless(&parts.join(", "))
 }

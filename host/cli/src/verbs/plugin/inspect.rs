@@ -1,34 +1,51 @@
 //! `mizzen plugin inspect FILE`.
 
+use super::provided::{self, Provided};
+use crate::home::Home;
 use crate::output;
-use mizzen_catalog::component::{Need, Shape};
+use crate::workbench::Workbench;
+use anyhow::Result;
+use mizzen_catalog::component::{Import, Need, Shape};
+use mizzen_catalog::key::PublicKey;
 use mizzen_catalog::package::{MAX_PACKAGE, Package};
+use mizzen_catalog::trust::TrustedKey;
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Manifest;
+use mizzen_model::namespace::NamespacePattern;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   mizzen plugin inspect dist/text-0.1.0.wasm
+  mizzen plugin inspect dist/text-0.1.0.wasm --schema
 
-It shows what the file says; nothing of it is trusted. `plugin check` and `plugin verify` decide.")]
+It shows what the file states; nothing of it is trusted. `plugin check` and `plugin verify` decide.
+To list its tools, a package whose signatures hold is started once in the sandbox, with no authority
+at all, and asked to describe itself.")]
 pub(crate) struct Inspect {
     /// The package
     file: PathBuf,
+    /// Print the schemas of its tools too
+    #[arg(long)]
+    schema: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Inspect {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
         let package = Package::read(&self.file, MAX_PACKAGE)?;
         let manifest = Manifest::parse(package.manifest_text());
         let shape = Shape::read(package.component());
         let verified = package.verify();
+        let described = match &verified {
+            Ok(signers) => describe(&self.file, signers, home)?,
+            Err(_) => Err("its signatures do not hold".to_owned()),
+        };
         if self.json {
             let signatures: Vec<_> = package
                 .signatures()
@@ -46,6 +63,8 @@ impl Inspect {
                 "manifest_problems": manifest.as_ref().err().map(|problems| &problems.problems),
                 "imports": shape.as_ref().ok().map(|shape| &shape.imports),
                 "exports": shape.as_ref().ok().map(|shape| &shape.exports),
+                "provided": described.as_ref().ok().map(|items| provided::json(items)),
+                "provided_problem": described.as_ref().err(),
                 "component_problem": shape.as_ref().err().map(ToString::to_string),
             }))?;
             return Ok(ExitCode::SUCCESS);
@@ -61,6 +80,10 @@ impl Inspect {
             Ok(shape) => print_shape(shape),
             Err(error) => println!("component   not readable: {}", output::harmless(&error)),
         }
+        match &described {
+            Ok(items) => provided::print(items, self.schema),
+            Err(problem) => println!("provided    not shown: {}", output::harmless(problem)),
+        }
         for block in package.signatures() {
             println!("signature   {}", block.claimed_key());
         }
@@ -70,6 +93,30 @@ impl Inspect {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What the package provides, as it describes itself in a sandbox without authority: its own signers are trusted for this one look,
+/// every other check is a host's. The inner error says why it cannot be asked.
+fn describe(file: &Path, signers: &[PublicKey], home: &Home) -> Result<Result<Vec<Provided>, String>> {
+    let mut terms = home.author_terms()?;
+    for signer in signers {
+        terms
+            .policy
+            .store
+            .keys
+            .entry(signer.id())
+            .or_insert_with(|| TrustedKey {
+                public_key: signer.clone(),
+                comment: String::new(),
+                not_before: None,
+                not_after: None,
+                namespaces: vec![NamespacePattern::Any],
+            });
+    }
+    let bench = Workbench::look(vec![file.to_owned()], &terms, home)?;
+    Ok(bench
+        .map(|bench| bench.loaded().installed().provided)
+        .map_err(|failure| failure.to_string()))
 }
 
 fn print_manifest(manifest: &Manifest) {
@@ -101,7 +148,17 @@ fn print_manifest(manifest: &Manifest) {
 }
 
 fn print_shape(shape: &Shape) {
-    for import in &shape.imports {
+    let (wasi, contract): (Vec<&Import>, Vec<&Import>) = shape
+        .imports
+        .iter()
+        .partition(|import| import.name.starts_with("wasi:") && matches!(import.need(), Need::Nothing));
+    if !wasi.is_empty() {
+        println!(
+            "import      {} of WASI, answered by closed implementations",
+            wasi.len()
+        );
+    }
+    for import in contract {
         let name = mizzen_model::namespace::shorten(&import.name);
         match import.need() {
             Need::Nothing => println!("import      {name}"),

@@ -1,10 +1,13 @@
 //! `mizzen plugin run FILE TOOL --input JSON`: one sandboxed call.
 
+mod equipment;
+
 use crate::document_file;
 use crate::home::Home;
 use crate::output;
 use crate::workbench::{Workbench, print_log};
 use anyhow::{Context, Result, bail};
+use equipment::Equipment;
 use mizzen_catalog::files::read_bounded;
 use mizzen_engine::{CallPolicy, CallReport, Outcome, Profile};
 use mizzen_ops::toolbox::{CallError, CallRequest};
@@ -23,8 +26,11 @@ const MAX_INPUT: u64 = 64 << 20;
   mizzen plugin run dist/hello-0.1.0.wasm hello.greet --input '{\"name\": \"Ada\"}'
   mizzen plugin run dist/text-0.1.0.wasm word_count --input @input.json --stats
   echo '{\"name\": \"Ada\"}' | mizzen plugin run hello.wasm greet --input - --json
+  mizzen plugin run feed.wasm fetch --secret feed-token=@token.txt --set region=eu --deny clock
+  mizzen plugin run feed.wasm fetch --config mizzen.toml     (as that host would run it)
 
-The tool's output goes to stdout, what it logs to stderr. Exit code 1 when there is no output.")]
+Without --config your keys are trusted and everything that the plugin declares is granted; its keys
+and values live in memory, and requests that its permissions allow are really sent. The tool's output goes to stdout, what it logs to stderr. Exit code 1 when there is no output.")]
 pub(crate) struct Run {
     /// The package
     file: PathBuf,
@@ -33,6 +39,8 @@ pub(crate) struct Run {
     /// The input: JSON, @FILE, or - for standard input
     #[arg(long, short, default_value = "{}")]
     input: String,
+    #[command(flatten)]
+    equipment: Equipment,
     /// Call it as a host with the profile `cleared` would: no tools that change the world
     #[arg(long)]
     cleared: bool,
@@ -47,7 +55,7 @@ pub(crate) struct Run {
 impl Run {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
         let input = read_input(&self.input)?;
-        let bench = match Workbench::open(vec![self.file.clone()], &home.author_terms()?, home)? {
+        let bench = match self.equipment.open(&self.file, home)? {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
@@ -68,12 +76,15 @@ impl Run {
         match bench.call(request) {
             Ok(result) => self.answered(&result.output, result.report.as_ref()),
             Err(CallError::Refused { refused, report }) => {
-                let value = json!({
+                let mut value = json!({
                     "ok": false,
                     "stage": refused.stage.to_string(),
                     "code": refused.code,
                     "problem": refused.reason,
                 });
+                if let (Some(code), Some(members)) = (&refused.tool_code, value.as_object_mut()) {
+                    members.insert("tool_code".to_owned(), code.as_str().into());
+                }
                 self.refused(value, &refused.to_string(), report.as_deref())
             }
             Err(error) => self.refused(

@@ -18,7 +18,9 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   mizzen plugin test                     (builds the plugin in this folder, then runs its examples)
   mizzen plugin test plugins/text
-  mizzen plugin test dist/hello-0.1.0.wasm --json")]
+  mizzen plugin test dist/hello-0.1.0.wasm --json
+
+A folder is built into a temporary place: dist and its signatures stay as they are.")]
 pub(crate) struct Test {
     /// A plugin's folder, which is built first, or a package
     #[arg(default_value = ".")]
@@ -40,14 +42,13 @@ struct Verdict {
 
 impl Test {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
-        let file = if self.path.is_dir() {
-            let key = super::build::signing_key(home, None)?;
-            super::build::build(&self.path, &key, None)?.path
+        let trial = if self.path.is_dir() {
+            super::build::try_out(&self.path, home)?
         } else {
-            self.path.clone()
+            super::build::Trial::of_file(&self.path)
         };
         let verdicts = match run_examples(
-            &file,
+            &trial.file,
             &self.filter,
             home,
             if self.json { Voice::Silent } else { Voice::Aloud },

@@ -2,7 +2,9 @@
 
 use crate::home::{ConfigFile, Home};
 use crate::output::{self, Audience};
-use mizzen_catalog::change::{Approval, ChangeError, NewPackage, Placement, Prepared, WaitingForApproval};
+use mizzen_catalog::change::{
+    Approval, ChangeError, Direction, NewPackage, OlderVersion, Placement, Prepared, WaitingForApproval,
+};
 use mizzen_catalog::files;
 use serde_json::json;
 use std::path::PathBuf;
@@ -15,13 +17,17 @@ use std::process::ExitCode;
   mizzen plugins install text-1.0.0.wasm --approve     (grants what it declares)
 
 The whole set is checked with the new plugin in it before any file is touched. A plugin that asks
-for permissions which are not granted yet is shown and not installed, unless you approve.")]
+for permissions which are not granted yet, or for more than the default limits, is shown and not
+installed, unless you approve.")]
 pub(crate) struct Install {
     /// The package
     file: PathBuf,
-    /// Grant what the plugin declares, by name, in mizzen.toml
+    /// Grant what the plugin declares, by name, in mizzen.toml, and allow the limits that it asks for
     #[arg(long)]
     approve: bool,
+    /// Install a version below the highest one that the host has had
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     config: ConfigFile,
     /// Print JSON
@@ -34,6 +40,7 @@ impl Install {
         let step = Step {
             file: self.file,
             approval: approval(self.approve),
+            direction: direction(self.allow_downgrade),
             placement: Placement::Beside,
             config: self.config,
             audience: self.json.into(),
@@ -51,10 +58,37 @@ pub(super) fn approval(approve: bool) -> Approval {
     }
 }
 
+/// From the flag `--allow-downgrade`.
+pub(super) fn direction(allow_downgrade: bool) -> Direction {
+    if allow_downgrade {
+        Direction::Either
+    } else {
+        Direction::Forward
+    }
+}
+
+/// Prints why a change is not made that goes back to an older version.
+pub(super) fn older(older: &OlderVersion, audience: Audience) -> anyhow::Result<ExitCode> {
+    match audience {
+        Audience::Program => output::json(&json!({
+            "ok": false, "code": "downgrade", "name": older.name, "version": older.version, "newest": older.newest,
+        }))?,
+        Audience::Person => {
+            eprintln!("error: {older}");
+            eprintln!(
+                "  help: an older version may have holes that were mended since; if you mean it, run the same command with \
+                 --allow-downgrade. Nothing was changed"
+            );
+        }
+    }
+    Ok(ExitCode::from(output::EXIT_REFUSED))
+}
+
 /// One change of the installed set by a new package.
 pub(super) struct Step {
     pub(super) file: PathBuf,
     pub(super) approval: Approval,
+    pub(super) direction: Direction,
     pub(super) placement: Placement,
     pub(super) config: ConfigFile,
     pub(super) audience: Audience,
@@ -69,10 +103,12 @@ impl Step {
             source: &self.file,
             placement: self.placement,
             approval: self.approval,
+            direction: self.direction,
         };
         match self.config.installation(home).prepare_package(new) {
             Ok(prepared) => self.install(&prepared),
             Err(ChangeError::Refused(failure)) => output::load_failure(&failure, self.audience),
+            Err(ChangeError::Older(found)) => older(&found, self.audience),
             Err(ChangeError::Waiting(waiting)) => self.wait_for_approval(&waiting),
             Err(error) => Err(error.into()),
         }
@@ -84,11 +120,14 @@ impl Step {
         match self.audience {
             Audience::Program => output::json(&json!({
                 "ok": true, "plugin": prepared.plugin, "file": target, "removed": prepared.remove,
-                "permissions": prepared.permissions, "granted_now": prepared.granted_now, "hash": prepared.plan.hash(),
+                "permissions": prepared.changes.as_ref().map(|changes| &changes.permissions),
+                "limits": prepared.changes.as_ref().map(|changes| &changes.limits),
+                "namespaces": prepared.changes.as_ref().map(|changes| &changes.namespaces), "granted_now": prepared.granted_now,
+                "grants_dropped": prepared.grants_dropped, "hash": prepared.hash(),
             }))?,
             Audience::Person => {
-                if let Some(permissions) = &prepared.permissions {
-                    println!("{} asks for:\n{permissions}", prepared.plugin);
+                if let Some(changes) = &prepared.changes {
+                    println!("{} asks for:\n{changes}", prepared.plugin);
                 }
                 if let Some(target) = target {
                     println!("installed {} as {}", prepared.plugin, target.display());
@@ -96,7 +135,8 @@ impl Step {
                 for old in &prepared.remove {
                     println!("removed {}", old.display());
                 }
-                println!("plan {}", prepared.plan.hash());
+                super::print_dropped(prepared);
+                println!("plan {}", prepared.hash().unwrap_or_default());
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -105,16 +145,15 @@ impl Step {
     fn wait_for_approval(&self, new: &WaitingForApproval) -> anyhow::Result<ExitCode> {
         match self.audience {
             Audience::Program => output::json(&json!({
-                "ok": false, "code": "approval-needed", "plugin": new.plugin, "permissions": new.permissions,
-                "waiting": new.waiting,
+                "ok": false, "code": "approval-needed", "plugin": new.plugin, "permissions": new.changes.permissions,
+                "limits": new.changes.limits, "namespaces": new.changes.namespaces, "waiting": new.waiting,
             }))?,
             Audience::Person => {
-                println!("{} asks for:\n{}", new.plugin, new.permissions);
-                let shown: Vec<String> = new.waiting.iter().map(ToString::to_string).collect();
+                println!("{} asks for:\n{}", new.plugin, new.changes);
                 eprintln!(
                     "error: {} waits for your approval of {}",
                     new.plugin,
-                    shown.join(", ")
+                    new.wants().join(", ")
                 );
                 eprintln!("  help: if you agree, run the same command with --approve; nothing was changed");
             }

@@ -1,13 +1,11 @@
 //! `mizzen plugins remove NAME[@VERSION]`.
 
-use super::edit_config;
-use crate::home::ConfigFile;
+use super::install::{direction, older};
+use super::named;
+use crate::home::{ConfigFile, Home};
 use crate::output;
-use anyhow::{Context, bail};
-use mizzen_catalog::config::remove_grants;
-use mizzen_catalog::files::EditLock;
-use mizzen_catalog::load::scan;
-use mizzen_model::namespace::PluginName;
+use anyhow::anyhow;
+use mizzen_catalog::change::{ChangeError, GrantsFate, Prepared, Removal};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -17,14 +15,18 @@ use std::process::ExitCode;
   mizzen plugins remove text
   mizzen plugins remove text@1.0.0
 
-With the last version its grants go too, so that nobody else inherits them, unless you say
---keep-grants.")]
+The set is checked without it before any file is touched. With the last version its grants go too,
+so that nobody else inherits them, unless you say --keep-grants; with another version those go that
+no installed version asks for any more.")]
 pub(crate) struct Remove {
     /// The plugin's name, with its version when several are installed
     plugin: String,
     /// Leave its grants in mizzen.toml
     #[arg(long)]
     keep_grants: bool,
+    /// Remove a version although only older ones are left
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     config: ConfigFile,
     /// Print JSON
@@ -33,72 +35,46 @@ pub(crate) struct Remove {
 }
 
 impl Remove {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let lock = EditLock::of(&self.config.config)?;
-        let config = self.config.load()?;
-        let (name, version) = self
-            .plugin
-            .split_once('@')
-            .map_or((self.plugin.as_str(), None), |(name, version)| {
-                (name, Some(version))
-            });
-        let name = PluginName::parse(name)?;
-        let version = version
-            .map(semver::Version::parse)
-            .transpose()
-            .context("a version is MAJOR.MINOR.PATCH")?;
-        let mut installed = Vec::new();
-        for found in scan(&config.sources, config.max_package) {
-            if let Some(manifest) = found.manifest.filter(|manifest| *manifest.name() == name) {
-                installed.push((manifest.version().clone(), found.file));
-            }
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
+        // A configuration that is not usable is explained before anything else.
+        self.config.load()?;
+        let (plugin, version) = named(&self.plugin)?;
+        let removal = Removal {
+            plugin,
+            version,
+            grants: if self.keep_grants {
+                GrantsFate::Stay
+            } else {
+                GrantsFate::Go
+            },
+            direction: direction(self.allow_downgrade),
+        };
+        match self.config.installation(home).prepare_removal(&removal) {
+            Ok(prepared) => self.remove(&prepared),
+            Err(ChangeError::Refused(failure)) => output::load_failure(&failure, self.json.into()),
+            Err(ChangeError::Older(found)) => older(&found, self.json.into()),
+            Err(ChangeError::NotInstalled(reason)) => Err(anyhow!("{reason}; see `mizzen plugins list`")),
+            Err(error) => Err(error.into()),
         }
-        let versions: Vec<String> = installed.iter().map(|(version, _)| version.to_string()).collect();
-        let chosen: Vec<_> = installed
-            .iter()
-            .filter(|(own, _)| version.as_ref().is_none_or(|wanted| wanted == own))
-            .collect();
-        match chosen.len() {
-            0 if installed.is_empty() => bail!("{name} is not installed; see `mizzen plugins list`"),
-            0 => bail!(
-                "that version of {name} is not installed; installed: {}",
-                versions.join(", ")
-            ),
-            1 => {}
-            _ if version.is_none() => bail!(
-                "several versions of {name} are installed ({}); say which: {name}@VERSION",
-                versions.join(", ")
-            ),
-            _ => {}
-        }
-        let files: Vec<_> = chosen.iter().map(|(_, file)| file.clone()).collect();
-        if let Some(file) = files.iter().find(|file| config.sources.files.contains(file)) {
-            bail!(
-                "{} is named under `files` in {}; take it from there first",
-                file.display(),
-                self.config.config.display()
-            );
-        }
-        for file in &files {
-            std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
-        }
-        let last = files.len() == installed.len();
-        let grants_go = last && !self.keep_grants && config.grants.plugin.contains_key(&name);
-        if grants_go {
-            edit_config(&self.config, &lock, |text| Ok(remove_grants(text, &name, &[])?))?;
-        }
+    }
+
+    fn remove(&self, prepared: &Prepared) -> anyhow::Result<ExitCode> {
+        prepared.write()?;
         if self.json {
-            output::json(
-                &json!({ "ok": true, "plugin": name, "removed": files, "grants_removed": grants_go }),
-            )?;
-        } else {
-            files
-                .iter()
-                .for_each(|file| println!("removed {}", file.display()));
-            if grants_go {
-                println!("removed its grants from {}", self.config.config.display());
-            }
+            output::json(&json!({
+                "ok": true, "plugin": prepared.plugin, "removed": prepared.remove, "grants_removed": prepared.grants_go,
+                "grants_dropped": prepared.grants_dropped,
+            }))?;
+            return Ok(ExitCode::SUCCESS);
         }
+        for file in &prepared.remove {
+            println!("removed {}", file.display());
+        }
+        if prepared.grants_go {
+            println!("removed its grants from {}", self.config.config.display());
+        }
+        super::print_dropped(prepared);
+        super::still_broken(prepared);
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,13 +1,11 @@
 //! `mizzen plugins disable NAME[@VERSION]` and `enable`.
 
-use super::edit_config;
-use crate::home::ConfigFile;
+use super::install::{direction, older};
+use super::named;
+use crate::home::{ConfigFile, Home};
 use crate::output;
-use anyhow::ensure;
-use mizzen_catalog::config::{disable, enable};
-use mizzen_catalog::files::EditLock;
-use mizzen_catalog::load::scan;
-use mizzen_model::namespace::PluginName;
+use anyhow::{anyhow, ensure};
+use mizzen_catalog::change::{ChangeError, Switch, Switching};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -31,6 +29,9 @@ pub(crate) struct Enable {
 struct Which {
     /// The plugin's name, or its name and version
     plugin: String,
+    /// Do it although an older version is what is loaded then
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     config: ConfigFile,
     /// Print JSON
@@ -39,28 +40,13 @@ struct Which {
 }
 
 impl Disable {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let config = self.which.config.load()?;
-        let installed = scan(&config.sources, config.max_package);
-        let there = installed
-            .iter()
-            .filter_map(|found| found.manifest.as_ref())
-            .any(|manifest| {
-                let id = format!("{}@{}", manifest.name(), manifest.version());
-                manifest.name().as_str() == self.which.plugin || id == self.which.plugin
-            });
-        ensure!(
-            there,
-            "{} is not installed; see `mizzen plugins list`",
-            mizzen_model::namespace::shorten(&self.which.plugin)
-        );
-        self.which
-            .change("disabled", |text, plugin| Ok(disable(text, plugin)?))
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
+        self.which.change(home, Switch::Disable)
     }
 }
 
 impl Enable {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let config = self.which.config.load()?;
         let disabled = config.sources.disabled.iter().any(|(name, version)| {
             let id = version
@@ -73,28 +59,39 @@ impl Enable {
             "{} is not disabled; see `mizzen plugins list`",
             mizzen_model::namespace::shorten(&self.which.plugin)
         );
-        self.which
-            .change("enabled", |text, plugin| Ok(enable(text, plugin)?))
+        self.which.change(home, Switch::Enable)
     }
 }
 
 impl Which {
-    fn change(
-        self,
-        done: &str,
-        change: impl FnOnce(&str, &str) -> anyhow::Result<String>,
-    ) -> anyhow::Result<ExitCode> {
-        let name = self
-            .plugin
-            .split_once('@')
-            .map_or(self.plugin.as_str(), |(name, _)| name);
-        PluginName::parse(name)?;
-        let lock = EditLock::of(&self.config.config)?;
-        edit_config(&self.config, &lock, |text| change(text, &self.plugin))?;
+    fn change(self, home: &Home, switch: Switch) -> anyhow::Result<ExitCode> {
+        self.config.load()?;
+        let (plugin, version) = named(&self.plugin)?;
+        let switching = Switching {
+            plugin,
+            version,
+            switch,
+            direction: direction(self.allow_downgrade),
+        };
+        let prepared = match self.config.installation(home).prepare_switch(&switching) {
+            Ok(prepared) => prepared,
+            Err(ChangeError::Refused(failure)) => return output::load_failure(&failure, self.json.into()),
+            Err(ChangeError::Older(found)) => return older(&found, self.json.into()),
+            Err(ChangeError::NotInstalled(reason)) => {
+                return Err(anyhow!("{reason}; see `mizzen plugins list`"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        prepared.write()?;
+        let done = match switch {
+            Switch::Enable => "enabled",
+            Switch::Disable => "disabled",
+        };
         if self.json {
             output::json(&json!({ "ok": true, "plugin": self.plugin, "state": done }))?;
         } else {
             println!("{} is {done}", self.plugin);
+            super::still_broken(&prepared);
         }
         Ok(ExitCode::SUCCESS)
     }

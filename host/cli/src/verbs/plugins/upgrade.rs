@@ -1,6 +1,6 @@
 //! `mizzen plugins upgrade FILE`.
 
-use super::install::{Step, approval};
+use super::install::{Step, approval, direction};
 use crate::home::{ConfigFile, Home};
 use mizzen_catalog::change::Placement;
 use std::path::PathBuf;
@@ -11,15 +11,20 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugins upgrade text-1.1.0.wasm
   mizzen plugins upgrade text-2.0.0.wasm --keep --approve   (both versions stay; grants what is new)
+  mizzen plugins upgrade text-1.0.0.wasm --allow-downgrade  (back to an older version)
 
-It shows what the new version asks for compared to the installed one. One that asks for more waits
-for --approve, unless it was granted beforehand.")]
+It shows what the new version asks for compared to the installed one: permissions, limits and
+namespaces. One that asks for more permissions waits for --approve, unless they were granted
+beforehand; so does one with higher limits.")]
 pub(crate) struct Upgrade {
     /// The package of the newer version
     file: PathBuf,
-    /// Grant what the new version asks for and the old one did not
+    /// Grant what the new version asks for and the old one did not, and allow higher limits
     #[arg(long)]
     approve: bool,
+    /// Go back to a version below the highest one that the host has had
+    #[arg(long)]
+    allow_downgrade: bool,
     /// Keep the installed versions side by side with the new one
     #[arg(long)]
     keep: bool,
@@ -40,6 +45,7 @@ impl Upgrade {
         let step = Step {
             file: self.file,
             approval: approval(self.approve),
+            direction: direction(self.allow_downgrade),
             placement,
             config: self.config,
             audience: self.json.into(),

@@ -105,7 +105,7 @@ impl Test {
     fn workbench(&self) -> Result<Result<Workbench, LoadFailure>> {
         let usual = PathBuf::from("mizzen.toml");
         let config = match &self.config {
-            None if self.plugin.is_empty() && usual.is_file() => Some(usual),
+            None if self.plugin.is_empty() && usual.exists() => Some(usual),
             named => named.clone(),
         };
         match config {

@@ -13,7 +13,10 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   mizzen trust check text.wasm --trust trust.toml
-  refused: key mzk_… may not sign for namespace acme; if you trust its author, run `mizzen trust add …`")]
+  refused: key mzk_… may not sign for namespace acme; if you trust its author, run `mizzen trust add …`
+
+It decides about the namespaces that the package claims. Those in which it describes tools, skills, stores
+or packs are decided the same way when a host loads it.")]
 pub(crate) struct Check {
     /// The package
     file: PathBuf,

@@ -9,6 +9,7 @@ use mizzen_ops::{Caller, Host, OpError, Refusal};
 use mizzen_store::DeliveryState;
 use serde_json::json;
 use std::io::{BufRead, Read};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ const LONGEST_ANSWER: u64 = 1_024;
 
 /// A run and who follows it.
 pub(super) struct Follow<'a> {
-    pub(super) host: &'a Host,
+    pub(super) host: &'a Arc<Host>,
     pub(super) caller: &'a Caller,
     pub(super) id: Uuid,
     pub(super) interrupt: &'a Interrupt,
