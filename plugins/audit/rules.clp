@@ -1,7 +1,9 @@
-; Who did what, in the words of the journal. Nothing here stops anything.
+; Who did what, in the words of the journal. Nothing here stops anything. The salience is the order in which it is read: how the run
+; came here, what it called, what came of it, and what people did.
 
 ; How the run came to a step is told with every attempt of it.
 (defrule transition
+  (declare (salience 40))
   (transition (from ?from) (to ?to) (by ?by))
   (not (tool-call (attempt ?attempt&:(> ?attempt 1))))
   =>
@@ -9,6 +11,7 @@
     (details event transition from ?from to ?to by ?by))))
 
 (defrule tool-call
+  (declare (salience 30))
   (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
   (tool-result (outcome ?outcome) (step ?step))
   =>
@@ -17,6 +20,7 @@
 
 ; What came of it, nobody knows.
 (defrule tool-call-under-way
+  (declare (salience 30))
   (moment (name at-end))
   (tool-call (tool ?tool) (version ?version) (plugin ?plugin) (side-effects ?effects) (attempt ?attempt) (step ?step))
   =>
@@ -24,6 +28,7 @@
     (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step outcome unknown))))
 
 (defrule artifact
+  (declare (salience 20))
   (artifact (name ?name) (media-type ?type) (bytes ?bytes) (digest ?digest))
   =>
   (assert (decision (reason (str-cat "artifact " ?name))
@@ -31,6 +36,7 @@
 
 ; What people did is there for the rest of the run: it is written once, at its end.
 (defrule respond
+  (declare (salience 10))
   (moment (name at-end))
   (respond (actor ?actor) (answer ?answer) (capability ?capability))
   =>

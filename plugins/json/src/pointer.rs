@@ -12,10 +12,19 @@ pub(crate) fn item(pointer: &str, index: usize) -> String {
     format!("{pointer}/{index}")
 }
 
+/// Whether a text is a pointer: a `~` that begins no escape makes it none.
+pub(crate) fn is_one(text: &str) -> bool {
+    let escapes = || text.split('~').skip(1).all(|after| after.starts_with(['0', '1']));
+    text.is_empty() || text.starts_with('/') && escapes()
+}
+
 /// What a pointer points at. `Value::pointer` reads `+1` and the like as an index too, which RFC 6901 does not.
 pub(crate) fn find<'a>(document: &'a Value, pointer: &str) -> Option<&'a Value> {
     if pointer.is_empty() {
         return Some(document);
+    }
+    if !is_one(pointer) {
+        return None;
     }
     let mut value = document;
     for token in pointer.strip_prefix('/')?.split('/') {
@@ -49,6 +58,9 @@ mod tests {
             ("/a~1b/01", None),
             ("/a~1b/+1", None),
             ("/a~1b/-", None),
+            ("/m~n", None),
+            ("/m~", None),
+            ("/m~2n", None),
             ("a", None),
         ] {
             assert_eq!(find(&document, pointer).cloned(), expected, "{pointer}");

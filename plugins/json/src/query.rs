@@ -85,6 +85,12 @@ pub fn query(input: Query) -> Result<Found, ToolError> {
     }
     let limit = usize::try_from(input.limit).unwrap_or(usize::MAX);
     if input.path.is_empty() || input.path.starts_with('/') {
+        if !crate::pointer::is_one(&input.path) {
+            return Err(ToolError::invalid_input(
+                "/path",
+                "not an RFC 6901 pointer: `~` stands only in `~0` and `~1`",
+            ));
+        }
         let found = crate::pointer::find(&input.document, &input.path);
         let matches = found.map(|value| Match {
             path: input.path.clone(),
@@ -155,7 +161,7 @@ mod tests {
             ("$.store.*", vec!["/store/bike", "/store/book"]),
             ("$..book[0, 'x', 0]", vec!["/store/book/0", "/store/book/0"]),
             ("$.store.book.p", vec![]),
-            ("$ . store [ 'bike' ]", vec!["/store/bike"]),
+            ("$ .store [ 'bike' ]", vec!["/store/bike"]),
         ] {
             assert_eq!(paths(book.clone(), path), expected, "{path}");
         }
@@ -194,6 +200,13 @@ mod tests {
             "$.-",
             "$..",
             "$[-0]",
+            "$ ",
+            "$.a ",
+            "$. a",
+            "$.. a",
+            "$.. [0]",
+            "/m~n",
+            "/m~",
         ] {
             let error = query(Query {
                 document: json!({}),

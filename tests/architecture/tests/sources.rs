@@ -111,3 +111,22 @@ fn every_item_of_the_contract_is_documented() {
         }
     }
 }
+
+/// SECURITY.md promises nothing without a test: each one that it names is a function of the tree.
+#[test]
+fn every_test_that_security_md_names_exists() {
+    let page = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let is_test = |word: &&str| word.len() > 20 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let named: Vec<&str> = page.split('`').filter(is_test).collect();
+    assert!(named.len() > 25, "{named:?}");
+    let mut texts = sources("host");
+    texts.extend(sources("tests"));
+    texts.extend(sources("sdk"));
+    for name in named {
+        let function = format!("fn {name}(");
+        assert!(
+            texts.iter().any(|(_, text)| text.contains(&function)),
+            "SECURITY.md names {name}, and there is no such test"
+        );
+    }
+}

@@ -129,7 +129,7 @@ pub(crate) fn sprite(number: u64) -> NewSprite {
     NewSprite {
         id: Uuid::from_u64_pair(1, number),
         name: format!("SPRITE-{}", number % 500),
-        version: "1.0.0".into(),
+        version: format!("1.0.{number}"),
         role: number.is_multiple_of(6).then(|| "planner".into()),
         fingerprint: format!("blake3:{number:064x}"),
         tags: vec![format!("tag-{}", number % 50)],

@@ -16,6 +16,7 @@ mod harness;
 mod http_load;
 mod local;
 mod machine;
+mod misdeeds;
 mod options;
 mod places;
 mod process;

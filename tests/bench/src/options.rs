@@ -46,7 +46,7 @@ Usage: cargo bench -p mizzen-bench -- [SUBJECT…] [--quick | --long] [--prepare
 
   SUBJECT    only subjects whose name begins so; --list names them all
   --quick    everything once with small sizes; the numbers mean nothing
-  --long     larger sizes: a million rows, a million calls
+  --long     larger sizes: a million rows, a million calls, ten minutes of all misdeeds at once
   --prepare  builds and downloads what the measurements need, and measures nothing
   --output   where report.md and report.json are written [default: target/bench]
 

@@ -13,6 +13,8 @@ mod packs;
 mod rules;
 pub(crate) mod runs;
 mod sandbox;
+mod soak;
+mod steering;
 
 use crate::filled::{Rows, fill};
 use crate::harness::Bench;
@@ -35,7 +37,8 @@ macro_rules! subjects {
 }
 
 subjects![
-    sandbox, extism, load, decisions, chain, runs, memory, history, fairness, growth, packs, ir, rules
+    sandbox, extism, load, decisions, chain, runs, memory, history, fairness, steering, soak, growth, packs,
+    ir, rules
 ];
 
 /// A runtime for the side that asks.

@@ -44,6 +44,7 @@ pub fn build(folder: &Path, scratch: &Path) -> Result<PathBuf> {
         folder,
         key: &key(),
         target_folder: Some(&target),
+        shared_target_folder: None,
         output_folder: Some(&output),
     };
     let built =
@@ -57,13 +58,30 @@ pub fn build(folder: &Path, scratch: &Path) -> Result<PathBuf> {
 /// When it does not build, or has nothing to change.
 pub fn build_expected(folder: &Path, scratch: &Path, expected: &Expected) -> Result<PathBuf> {
     let built = build(folder, scratch)?;
-    if !expected.grows_table {
+    let mut changes = Vec::new();
+    if expected.grows_table {
+        changes.push((constant(GROW), grow_instructions()));
+    }
+    if expected.fills_table {
+        changes.push((fill_constants(), fill_instructions()));
+    }
+    if changes.is_empty() {
         return Ok(built);
     }
-    let (constant, growth) = (grow_constant(), grow_instructions());
-    let bytes = rebuilt(&std::fs::read(&built)?, |component, manifest| {
-        (replaced(&component, &constant, &growth), manifest)
+    let mut missing = 0;
+    let bytes = rebuilt(&std::fs::read(&built)?, |mut component, manifest| {
+        for (from, to) in &changes {
+            let changed = replaced(&component, from, to);
+            missing += usize::from(changed == component);
+            component = changed;
+        }
+        (component, manifest)
     })?;
+    ensure!(
+        missing == 0,
+        "{}: it has not the constants to replace",
+        folder.display()
+    );
     let package = scratch
         .join("changed")
         .join(built.file_name().context("no name")?);
@@ -102,9 +120,15 @@ pub fn copies(count: usize, folder: &Path, scratch: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `i64.const GROW`, as LLVM writes it: ten bytes of LEB128.
-fn grow_constant() -> Vec<u8> {
-    let mut value: i64 = -0x7ab1_e000_7ab1_e000;
+/// Stands for `table.grow` in a guest.
+const GROW: i64 = -0x7ab1_e000_7ab1_e000;
+/// Stand for `table.fill` in a guest, with `i64.xor` between them.
+const FILL: (i64, i64) = (-0x7ab1_f111_7ab1_f111, -0x7ab1_f222_7ab1_f222);
+/// `i64.xor`.
+const XOR: u8 = 0x85;
+
+/// `i64.const` of a large negative number, as LLVM writes it: ten bytes of LEB128.
+fn constant(mut value: i64) -> Vec<u8> {
     let mut bytes = vec![0x42];
     loop {
         let low = u8::try_from(value & 0x7f).unwrap_or(0);
@@ -121,6 +145,21 @@ fn grow_constant() -> Vec<u8> {
 /// number as its result like the constant, so that nothing around it has to move.
 fn grow_instructions() -> Vec<u8> {
     vec![0xd0, 0x70, 0x41, 0x90, 0xce, 0x00, 0xfc, 0x0f, 0x00, 0xac, 0x01]
+}
+
+/// The constants that stand for filling a table.
+fn fill_constants() -> Vec<u8> {
+    [constant(FILL.0), vec![XOR], constant(FILL.1)].concat()
+}
+
+/// `i32.const 0`, `ref.null func`, `table.size 0`, `table.fill 0`; then what is left of the constants' own work: `i64.const 0`, `i64.xor`,
+/// `i64.const 0`, and `nop` up to their length.
+fn fill_instructions() -> Vec<u8> {
+    let mut bytes = vec![
+        0x41, 0x00, 0xd0, 0x70, 0xfc, 0x10, 0x00, 0xfc, 0x11, 0x00, 0x42, 0x00, XOR, 0x42, 0x00,
+    ];
+    bytes.resize(fill_constants().len(), 0x01);
+    bytes
 }
 
 /// Every occurrence of some bytes replaced by others of the same length.

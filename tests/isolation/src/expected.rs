@@ -24,12 +24,25 @@ pub struct Expected {
     pub before: Vec<Before>,
     /// What the operator grants; what is declared, when left out.
     pub granted: Option<Vec<String>>,
+    /// What the operator lists under `private_hosts`. Nothing, when left out.
+    #[serde(default)]
+    pub private_hosts: Vec<String>,
     /// Where the guest gets connected to, in order. Nowhere, when left out.
     #[serde(default)]
     pub connects: Vec<String>,
     /// Whether the guest's constant `GROW` becomes an instruction that grows its table.
     #[serde(default)]
     pub grows_table: bool,
+    /// Whether the guest's constants `FILL` become an instruction that fills its table.
+    #[serde(default)]
+    pub fills_table: bool,
+    /// How many calls are made at the same time; each must come to the outcome.
+    #[serde(default = "once")]
+    pub at_once: usize,
+}
+
+fn once() -> usize {
+    1
 }
 
 /// A call that is made first.

@@ -10,7 +10,7 @@ use mizzen_catalog::{LoadFailure, Sources, Terms};
 use mizzen_engine::CallPolicy;
 use mizzen_model::namespace::NamespacePattern;
 use mizzen_model::permission::Permission;
-use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
+use mizzen_ops::outgoing::{Outgoing, OutgoingLimits, PrivateHosts, Purpose};
 use mizzen_ops::toolbox::{CallError, CallRequest, OpenKv, Outfit, ToolResult, Toolbox};
 use mizzen_sandbox::{CallContext, Sandbox, Secret};
 use serde_json::Value;
@@ -46,6 +46,12 @@ pub fn terms_granting(permissions: &[String]) -> Result<Terms> {
 
 /// Everything that a plugin could want: two secrets, keys and values, and a network that only records.
 pub fn outfit(network: &Arc<Network>, kv: Arc<OpenKv>) -> Outfit {
+    outfit_reaching(network, kv, &[])
+}
+
+/// The same, with hosts that the operator lists as private ones.
+pub fn outfit_reaching(network: &Arc<Network>, kv: Arc<OpenKv>, private_hosts: &[String]) -> Outfit {
+    let private_hosts: PrivateHosts = Arc::new(private_hosts.iter().cloned().collect());
     let secret = |name: &str, value: &str| (name.to_owned(), Secret::new(value.to_owned()));
     Outfit {
         secrets: [
@@ -53,11 +59,15 @@ pub fn outfit(network: &Arc<Network>, kv: Arc<OpenKv>) -> Outfit {
             secret("payroll", "pieces-of-eight"),
         ]
         .into(),
-        http: Some(Arc::new(Outgoing::new(
-            Arc::clone(network) as _,
-            Arc::clone(network) as _,
-            OutgoingLimits::default(),
-        ))),
+        http: Some(Arc::new(
+            Outgoing::new(
+                Arc::clone(network) as _,
+                Arc::clone(network) as _,
+                OutgoingLimits::default(),
+            )
+            .serving(Purpose::Plugins(Arc::clone(&private_hosts))),
+        )),
+        private_hosts,
         kv,
         ..Outfit::default()
     }

@@ -14,6 +14,6 @@ mod rules;
 
 pub use build::{build, build_expected, copies, guests, key, rebuilt, root};
 pub use expected::{Before, Expected};
-pub use host::{call, load, load_with, outfit, terms, terms_granting};
+pub use host::{call, load, load_with, outfit, outfit_reaching, terms, terms_granting};
 pub use network::Network;
 pub use rules::{HOSTILE_RULES, HostileFacts, build_rules, hostile_facts, refused_rules};

@@ -7,7 +7,7 @@
 )]
 
 use mizzen_isolation::{
-    Expected, Network, build, build_expected, call, guests, load, load_with, outfit, root, terms,
+    Expected, Network, build, build_expected, call, guests, load, load_with, outfit_reaching, root, terms,
     terms_granting,
 };
 use mizzen_ops::toolbox::{CallError, StoreKv, Toolbox};
@@ -72,7 +72,8 @@ impl Stage {
             ..KvLimits::default()
         };
         let kv = Arc::new(move |owner: &str| Arc::new(StoreKv::new(store.clone(), owner, limits)) as _);
-        load_with(&self.sandbox, files, outfit(&self.network, kv), &terms).await
+        let outfit = outfit_reaching(&self.network, kv, &expected.private_hosts);
+        load_with(&self.sandbox, files, outfit, &terms).await
     }
 
     /// What a guest came to, in the words of `expected.toml`, and everything that was said about it.
@@ -98,25 +99,45 @@ impl Stage {
                 Err(failure) => (failure.name().to_owned(), failure.to_string()),
             };
         }
-        let input = serde_json::from_str(&expected.input).unwrap();
-        match call(&toolbox, &expected.tool, input).await {
-            Ok(result) => ("output".into(), result.output.to_string()),
-            Err(CallError::Refused { refused, report }) => {
-                let log = report
-                    .as_ref()
-                    .map(|report| format!("{:?}", report.log))
-                    .unwrap_or_default();
-                let name = match report {
-                    // The sandbox had an answer, and a later stage refused it.
-                    Some(report) if report.outcome.name() == "output" => "bad-output".to_owned(),
-                    Some(report) => report.outcome.name().to_owned(),
-                    None => format!("refused:{}", refused.code),
-                };
-                (name, format!("{refused} {log}"))
-            }
-            Err(CallError::Unknown(error)) => ("no-such-tool".into(), error.to_string()),
-            Err(error) => ("fault".into(), error.to_string()),
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..expected.at_once {
+            let (toolbox, expected) = (Arc::clone(&toolbox), expected.clone());
+            calls.spawn(async move { came_to(&toolbox, &expected).await });
         }
+        let mut ends = BTreeSet::new();
+        while let Some(end) = calls.join_next().await {
+            ends.insert(end.unwrap());
+        }
+        // Those that came to the same are one. Of one that differs from what is expected, its own words are shown.
+        let (names, mut said): (BTreeSet<_>, Vec<_>) = ends.into_iter().unzip();
+        let names: Vec<_> = names.into_iter().collect();
+        if let Some(other) = said.iter().find(|said| !said.contains(&expected.contains)) {
+            said = vec![other.clone()];
+        }
+        (names.join(","), said.join("\n"))
+    }
+}
+
+/// What one call came to.
+async fn came_to(toolbox: &Toolbox, expected: &Expected) -> (String, String) {
+    let input = serde_json::from_str(&expected.input).unwrap();
+    match call(toolbox, &expected.tool, input).await {
+        Ok(result) => ("output".into(), result.output.to_string()),
+        Err(CallError::Refused { refused, report }) => {
+            let log = report
+                .as_ref()
+                .map(|report| format!("{:?}", report.log))
+                .unwrap_or_default();
+            let name = match report {
+                // The sandbox had an answer, and a later stage refused it.
+                Some(report) if report.outcome.name() == "output" => "bad-output".to_owned(),
+                Some(report) => report.outcome.name().to_owned(),
+                None => format!("refused:{}", refused.code),
+            };
+            (name, format!("{refused} {log}"))
+        }
+        Err(CallError::Unknown(error)) => ("no-such-tool".into(), error.to_string()),
+        Err(error) => ("fault".into(), error.to_string()),
     }
 }
 

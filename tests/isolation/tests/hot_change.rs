@@ -12,7 +12,7 @@
 use mizzen_catalog::load::load_set;
 use mizzen_catalog::{LoadPlan, Sources};
 use mizzen_engine::{CallPolicy, Profile};
-use mizzen_isolation::{Network, build, call, outfit, rebuilt, root, terms};
+use mizzen_isolation::{Network, build, call, outfit, outfit_reaching, rebuilt, root, terms};
 use mizzen_model::namespace::PluginName;
 use mizzen_ops::toolbox::{CallError, MemoryKv, Outfit, StoreKv, Toolbox};
 use mizzen_sandbox::{KeyValue, Sandbox, Settings};
@@ -290,4 +290,26 @@ async fn settings_must_fit_the_plugins_schema_and_new_ones_reach_the_running_plu
         json!({ "port": 2 }),
         "the refused settings are not used"
     );
+}
+
+/// A plugin that did not change is taken over as it runs: it must not keep a host that the operator has taken from the list.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_host_that_is_taken_from_the_list_is_out_of_reach_at_once() {
+    let network = Network::open();
+    let listed = |hosts: &[&str]| {
+        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        outfit_reaching(&network, memory(), &hosts)
+    };
+    let toolbox = Toolbox::new(sandbox(), listed(&["inside.example.com"]));
+    let folder = Folder::new();
+    folder.put("one.wasm", &guest("reaches-a-host-by-its-name"));
+    let plan = folder.plan().unwrap();
+    toolbox.load(&plan).await.unwrap();
+    let reach = || call(&toolbox, "hostile.reaches-a-host-by-its-name.attack", json!({}));
+    assert_eq!(reach().await.unwrap().output, json!({ "status": 200 }));
+    assert_eq!(network.take_connects(), ["10.1.2.3:80"]);
+    toolbox.load_with(&plan, listed(&[])).await.unwrap();
+    let error = reach().await.unwrap_err().to_string();
+    assert!(error.contains("private_hosts of [plugins]"), "{error}");
+    assert_eq!(network.connected(), 0);
 }

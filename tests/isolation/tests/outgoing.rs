@@ -4,7 +4,7 @@
 
 use mizzen_engine::{ToolError, WebUrl};
 use mizzen_isolation::Network;
-use mizzen_ops::outgoing::{Outgoing, OutgoingLimits};
+use mizzen_ops::outgoing::{Outgoing, OutgoingLimits, Purpose};
 use mizzen_sandbox::{HostNamed, Http, HttpRequest};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -112,21 +112,121 @@ async fn what_belongs_to_the_connection_is_the_hosts_and_a_redirect_is_an_answer
     assert_eq!(network.take_connects(), ["93.184.216.34:80"]);
 }
 
+/// R10: `net:api.example.com` is the usual grant, and the one who answers for that name in DNS is not the operator.
 #[tokio::test]
-async fn a_private_address_takes_a_host_that_is_named_in_full() {
+async fn a_grant_of_a_full_name_does_not_open_private_addresses() {
+    let network = Network::open();
+    let plain = outgoing(&network, LONG, 1000);
+    let listing = |hosts: &[&str]| {
+        let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
+        outgoing(&network, LONG, 1000).serving(Purpose::Plugins(Arc::new(hosts)))
+    };
+    let inside = listing(&["inside.example.com"]);
+    let named = |url: &str, host_named| HttpRequest {
+        host_named,
+        ..get(url)
+    };
+    for (case, outgoing, url, host_named, advice) in [
+        (
+            "a grant of the name",
+            &plain,
+            "http://inside.example.com/",
+            HostNamed::Exactly,
+            "private_hosts of [plugins]",
+        ),
+        (
+            "the metadata service",
+            &plain,
+            "http://metadata.internal/",
+            HostNamed::Exactly,
+            "private_hosts of [plugins]",
+        ),
+        (
+            "this machine's name",
+            &plain,
+            "http://localhost/",
+            HostNamed::Exactly,
+            "private_hosts of [plugins]",
+        ),
+        (
+            "one of two addresses",
+            &plain,
+            "http://mixed.example.com/",
+            HostNamed::Exactly,
+            "private_hosts of [plugins]",
+        ),
+        (
+            "listed, granted by a pattern",
+            &inside,
+            "http://inside.example.com/",
+            HostNamed::ByPattern,
+            "net:inside.example.com",
+        ),
+        (
+            "another one is listed",
+            &inside,
+            "http://metadata.internal/",
+            HostNamed::Exactly,
+            "net:metadata.internal",
+        ),
+        (
+            "an address by a pattern",
+            &plain,
+            "http://127.0.0.1/",
+            HostNamed::ByPattern,
+            "grant the address itself (net:127.0.0.1)",
+        ),
+    ] {
+        let error = outgoing.fetch(named(url, host_named)).await.unwrap_err();
+        assert!(
+            matches!(&error, ToolError::Denied(text) if text.contains(advice)),
+            "{case}: {error}"
+        );
+        assert_eq!(network.connected(), 0, "{case}");
+    }
+    for (case, outgoing, url, address) in [
+        (
+            "listed and granted",
+            &inside,
+            "http://inside.example.com/",
+            "10.1.2.3:80",
+        ),
+        (
+            "listed in capitals",
+            &inside,
+            "http://INSIDE.example.com./",
+            "10.1.2.3:80",
+        ),
+        (
+            "an address that is granted itself",
+            &plain,
+            "http://127.0.0.1/",
+            "127.0.0.1:80",
+        ),
+        (
+            "a public host",
+            &plain,
+            "http://public.example.com/",
+            "93.184.216.34:80",
+        ),
+    ] {
+        let answer = outgoing.fetch(named(url, HostNamed::Exactly)).await.unwrap();
+        assert_eq!(answer.status, 200, "{case}");
+        assert_eq!(network.take_connects(), [address], "{case}");
+    }
+}
+
+#[tokio::test]
+async fn a_method_is_the_requests_own() {
     let network = Network::open();
     let outgoing = outgoing(&network, LONG, 1000);
-    let inside = "http://inside.example.com/";
-    let error = outgoing.fetch(get(inside)).await.unwrap_err();
-    assert!(
-        matches!(&error, ToolError::Denied(text) if text.contains("net:inside.example.com")),
-        "{error}"
-    );
+    for name in ["X-HTTP-Method-Override", "x-http-method", "X-Method-Override"] {
+        let request = HttpRequest {
+            headers: vec![(name.into(), "DELETE".into())],
+            ..get("http://public.example.com/")
+        };
+        let error = outgoing.fetch(request).await.unwrap_err();
+        assert!(matches!(error, ToolError::InvalidInput { .. }), "{name}");
+    }
     assert_eq!(network.connected(), 0);
-    let named = HttpRequest {
-        host_named: HostNamed::Exactly,
-        ..get(inside)
-    };
-    assert_eq!(outgoing.fetch(named).await.unwrap().status, 200);
-    assert_eq!(network.take_connects(), ["10.1.2.3:80"]);
 }

@@ -8,9 +8,10 @@
 
 use mizzen_catalog::load::verify_bytes;
 use mizzen_catalog::package::Package;
-use mizzen_engine::{Outcome, Permit, Profile};
+use mizzen_engine::{Missing, Outcome, Permit, Profile};
 use mizzen_isolation::{build, call, load, rebuilt, root, terms};
-use mizzen_model::tool_spec::{ToolDraft, ToolSpec};
+use mizzen_model::permission::{Access, HostPort, Use};
+use mizzen_model::tool_spec::{SideEffects, ToolDraft, ToolSpec};
 use mizzen_ops::toolbox::CallError;
 use mizzen_sandbox::{Allocation, DescribeError, Sandbox, Services, Settings};
 use serde_json::json;
@@ -193,4 +194,50 @@ async fn a_description_that_changes_is_refused_and_without_authority_none_can() 
         .describe_tools(|| Permit::for_tool(&verified, &spec, Profile::Open).unwrap())
         .await;
     assert!(matches!(refused, Err(DescribeError::Unstable)), "{refused:?}");
+}
+
+/// A tool that claims less than its permissions is never registered. The permit does not rely on that (D22): it is asked here for
+/// a tool that the profile `cleared` would not have let through.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cleared_permit_refuses_the_uses_and_not_the_words() {
+    let package = std::fs::read(guest("claims-no-effects")).unwrap();
+    let verified = Arc::new(verify_bytes(Path::new("claims.wasm"), package, &terms()).unwrap());
+    let sandbox = sandbox(Settings::default());
+    let plugin = sandbox
+        .prepare(Arc::clone(&verified), Services::default())
+        .unwrap();
+    let described = plugin
+        .describe_tools(|| Permit::to_describe(&verified))
+        .await
+        .unwrap();
+    assert!(
+        ToolSpec::check(described[0].clone()).is_err(),
+        "its own claim is refused"
+    );
+    let honest = ToolSpec::check(ToolDraft {
+        side_effects: SideEffects::External,
+        ..described[0].clone()
+    })
+    .unwrap();
+    assert!(Permit::for_tool(&verified, &honest, Profile::Cleared).is_err());
+    let open = Permit::for_tool(&verified, &honest, Profile::Open).unwrap();
+    let cleared = open.clone().under(Profile::Cleared).under(Profile::Open);
+    let target = HostPort::new("public.example.com", 80).unwrap();
+    let net = |method| Use::Net {
+        method,
+        target: &target,
+    };
+    for (wanted, allowed) in [
+        (Use::Kv(Access::Read), true),
+        (Use::Kv(Access::Write), false),
+        (net("GET"), true),
+        (net("HEAD"), true),
+        (net("POST"), false),
+        (net("DELETE"), false),
+    ] {
+        assert!(open.check(&wanted).is_ok(), "{wanted}");
+        assert_eq!(cleared.allows(&wanted), allowed, "{wanted}");
+        let denied = cleared.check(&wanted).err().map(|denied| denied.missing);
+        assert_eq!(denied, (!allowed).then_some(Missing::Profile), "{wanted}");
+    }
 }

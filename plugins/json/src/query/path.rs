@@ -53,13 +53,12 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Segment>, PathError> {
         return Err(parser.expected("`$` or `/`"));
     }
     let mut segments = Vec::new();
-    loop {
+    while parser.peek().is_some() {
+        // Space stands between segments, and neither at the end nor inside of one.
         parser.space();
-        if parser.peek().is_none() {
-            return Ok(segments);
-        }
         segments.push(parser.segment()?);
     }
+    Ok(segments)
 }
 
 struct Parser {
@@ -100,7 +99,6 @@ impl Parser {
     fn segment(&mut self) -> Result<Segment, PathError> {
         let dot = self.take('.');
         let descends = dot && self.take('.');
-        self.space();
         if self.peek() == Some('[') && dot == descends {
             self.position += 1;
             return Ok(Segment {

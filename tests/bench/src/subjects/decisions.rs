@@ -217,6 +217,7 @@ fn engine(rounds: Rounds) -> Result<Row> {
             execution_id,
             input: crate::site::input(),
             now_ms: 1_000,
+            escalation_ms: None,
         };
         let (mut run, mut commands) = Run::start(Arc::clone(&plan), start);
         while let Some((order, attempt, input)) = called(&commands) {

@@ -1,65 +1,79 @@
-//! Honest calls while others misbehave: one plugin spins, one bombs memory, one sleeps in a host call.
+//! Honest calls while others misbehave: plugins that spin, alone and in numbers, bomb memory, fill it, or sleep in a host call, and packs that
+//! spin or sleep.
 
 use crate::echo::{Echo, document};
 use crate::harness::Bench;
+use crate::misdeeds::{Misbehaving, Misdeed, packages};
 use crate::row::{Row, Target, Value};
 use crate::samples::{Rounds, Samples, alone};
 use crate::subjects::runtime;
 use anyhow::Result;
-use mizzen_isolation::{build, call};
-use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
 use tokio::runtime::Runtime;
 
-const MISDEEDS: [&str; 3] = ["spins", "bombs-memory", "sleeps"];
-/// Beside the quiet host.
+/// Beside the quiet host, where one misbehaves.
 const FAIR: f64 = 2.0;
+/// Beside the quiet host, where many do: this many times, and two ticks of a millisecond in which others have their turns.
+const FAIR_TO_MANY: f64 = 3.0;
+const TWO_TICKS: f64 = 2e6;
+
+/// Few enough to be held to the time on a quiet host alone.
+const ALONE: &[(&str, &[Misdeed])] = &[
+    ("one plugin spins", &[("spins", 1)]),
+    ("one bombs memory", &[("bombs-memory", 1)]),
+    ("one sleeps in a host call", &[("sleeps", 1)]),
+    (
+        "all three at once",
+        &[("spins", 1), ("bombs-memory", 1), ("sleeps", 1)],
+    ),
+];
+const MANY: &[(&str, &[Misdeed])] = &[
+    ("8 guests spin", &[("spins-in-numbers", 8)]),
+    ("20 guests spin", &[("spins-in-numbers", 20)]),
+    ("4 guests fill their memory", &[("fills-memory", 4)]),
+    (
+        "8 packs spin and 8 sleep",
+        &[("pack-spins", 8), ("pack-sleeps", 8)],
+    ),
+    (
+        "16 guests spin and 8 packs sleep",
+        &[("spins-in-numbers", 16), ("pack-sleeps", 8)],
+    ),
+];
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let runtime = runtime()?;
-    let mut hostile = Vec::new();
-    for name in MISDEEDS {
-        hostile.push(build(
-            &bench.places.root.join("tests/guests").join(name),
-            &bench.places.guests(),
-        )?);
-    }
-    let echo = runtime.block_on(Echo::load(bench, hostile))?;
+    let names: BTreeSet<&str> = ALONE
+        .iter()
+        .chain(MANY)
+        .flat_map(|(_, misdeeds)| misdeeds.iter().map(|(name, _)| *name))
+        .collect();
+    let echo = runtime.block_on(Echo::load(bench, packages(bench, names)?))?;
     let rounds = Rounds {
         rounds: bench.pick(1, 10, 20),
         each: bench.pick(3, 1_000, 2_000),
     };
     let quiet = honest(&runtime, &echo, rounds)?;
     let mut rows = vec![Row::new("honest call on a quiet host", Value::time(&quiet))];
-    let cases: [(&str, &[&str]); 4] = [
-        ("one plugin spins", &["spins"]),
-        ("one bombs memory", &["bombs-memory"]),
-        ("one sleeps in a host call", &["sleeps"]),
-        ("all three at once", &MISDEEDS),
-    ];
-    // Each case ends with the limits of its guests: seconds. A quick run has time for the last one.
-    for (name, misdeeds) in cases.into_iter().skip(bench.pick(3, 0, 0)) {
-        let stop = Arc::new(AtomicBool::new(false));
-        let tasks: Vec<_> = misdeeds
-            .iter()
-            .map(|misdeed| runtime.spawn(misbehave(echo.clone(), misdeed, Arc::clone(&stop))))
-            .collect();
-        let samples = honest(&runtime, &echo, rounds);
-        stop.store(true, Ordering::Relaxed);
-        for task in tasks {
-            runtime.block_on(task)?;
+    // Each case ends with the limits of its guests: seconds. A quick run has time for the last of each kind.
+    for (cases, is_many) in [(ALONE, false), (MANY, true)] {
+        for (name, misdeeds) in cases.iter().skip(bench.pick(cases.len() - 1, 0, 0)) {
+            let misbehaving = Misbehaving::begin(&runtime, &echo.toolbox, misdeeds);
+            let samples = honest(&runtime, &echo, rounds);
+            misbehaving.end(&runtime)?;
+            let samples = samples?;
+            rows.push(Row::new(
+                format!("honest call while {name}"),
+                Value::time(&samples),
+            ));
+            let target = if is_many {
+                Target::AtMost(FAIR_TO_MANY * quiet.p99() + TWO_TICKS)
+            } else {
+                Target::RatioAtMost(FAIR)
+            };
+            let row = Row::new(format!("honest call while {name}, p99"), Value::slow(&samples));
+            rows.push(row.beside("p99 when quiet", Value::slow(&quiet)).target(target));
         }
-        let samples = samples?;
-        rows.push(Row::new(
-            format!("honest call while {name}"),
-            Value::time(&samples),
-        ));
-        let row = Row::new(format!("honest call while {name}, p99"), Value::slow(&samples));
-        rows.push(
-            row.beside("p99 when quiet", Value::slow(&quiet))
-                .target(Target::RatioAtMost(FAIR)),
-        );
     }
     Ok(rows)
 }
@@ -69,13 +83,4 @@ fn honest(runtime: &Runtime, echo: &Echo, rounds: Rounds) -> Result<Samples> {
     alone(rounds, &mut |count| {
         runtime.block_on(echo.clone().call(count, input.clone()))
     })
-}
-
-/// Calls a hostile tool again and again until told to stop; its calls end by its limits.
-async fn misbehave(echo: Echo, misdeed: &'static str, stop: Arc<AtomicBool>) {
-    let tool = format!("hostile.{misdeed}.attack");
-    while !stop.load(Ordering::Relaxed) {
-        // That it is stopped is what is expected.
-        let _ = call(&echo.toolbox, &tool, json!({})).await;
-    }
 }

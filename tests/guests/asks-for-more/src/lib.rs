@@ -25,7 +25,7 @@ fn tool(name: &str) -> Descriptor {
         description: "Does what the folder's name says.".to_owned(),
         input_schema: r#"{"type":"object"}"#.to_owned(),
         output_schema: "{}".to_owned(),
-        side_effects: SideEffects::None,
+        side_effects: SideEffects::External,
         replay_policy: ReplayPolicy::RecordedResult,
         permissions: Vec::new(),
         idempotency_key: None,

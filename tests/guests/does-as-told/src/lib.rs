@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 #[input]
 struct Told {
-    /// `answer`, `fail`, `refuse`, `spin` or `wait`.
+    /// `answer`, `fail`, `refuse`, `break`, `spin` or `wait`.
     act: String,
     /// What is asked for; calls are counted by it.
     order: String,
@@ -28,6 +28,7 @@ fn obey(told: &Told, calls: u32, key: Option<&str>) -> Result<Value, ToolError> 
         "wait" => std::thread::sleep(std::time::Duration::from_secs(3600)),
         "fail" => return Err(ToolError::unavailable("as told")),
         "refuse" => return Err(ToolError::denied("as told")),
+        "break" => return Err(ToolError::failed("OUT_OF_STOCK", "as told")),
         _ => {}
     }
     Ok(json!({ "order": told.order, "calls": calls, "key": key }))

@@ -1,4 +1,4 @@
-//! Reaches a private address under a grant that names the host in full. Honest: shows what `net:*` does not give.
+//! Reaches a private address under a grant that names the host in full, on a host that lists it. Honest: shows what `net:*` does not give.
 
 use mizzen_sdk::http::Request;
 use mizzen_sdk::prelude::*;
