@@ -24,7 +24,6 @@ mod operator;
 mod parser;
 mod pattern;
 mod rule;
-mod suggest;
 mod time;
 mod token;
 mod value;

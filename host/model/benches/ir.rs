@@ -1,6 +1,7 @@
 //! How long the IR takes: a document of 100 nodes and about 15 kB, as the Python reference was measured with (0.71 ms to
 //! validate). `cargo bench -p mizzen-model`; where `python3` (or `MIZZEN_PYTHON`) has pydantic, the reference is measured in the
 //! same run, and how many times longer it takes is printed.
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(missing_docs, reason = "criterion's macros make the items")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

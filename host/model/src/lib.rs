@@ -24,7 +24,9 @@ pub mod json;
 pub mod limits;
 pub mod manifest;
 pub mod namespace;
+mod nearest;
 pub mod pack;
+pub mod percent;
 pub mod permission;
 pub mod problem;
 pub mod record;
@@ -34,3 +36,5 @@ pub mod strict_toml;
 pub mod timestamp;
 pub mod tool_spec;
 pub mod yaml;
+
+pub use nearest::nearest;

@@ -4,6 +4,7 @@
 //! `MIZZEN_FUZZ_CASES=10000000 cargo test --release -p mizzen-model --test ir_fuzz`, or under libFuzzer as `fuzz/Cargo.toml` says.
 //!
 //! A failure prints the bytes; the generator is seeded, so a case is found again by its number.
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

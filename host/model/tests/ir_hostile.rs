@@ -1,4 +1,5 @@
 //! Input of any size and depth is answered with an error or a document, in time that grows with its size and no faster.
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
 use mizzen_model::ir::{Options, dumps_canonical, graph_hash, inspect, validate};

@@ -96,7 +96,9 @@ fn host_of(url: &str) -> Option<String> {
 fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
     let refused =
         || "the file does not exist below the folder for prompts, or is not a text that fits".to_owned();
-    let decoded = percent_decode(encoded).ok_or_else(refused)?;
+    let decoded = mizzen_model::percent::decode_strict(encoded)
+        .filter(|path| !path.contains('\0'))
+        .ok_or_else(refused)?;
     let root = root.canonicalize().map_err(|_| refused())?;
     let path = Path::new(&decoded).canonicalize().map_err(|_| refused())?;
     if !path.starts_with(&root) {
@@ -108,22 +110,6 @@ fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
     } else {
         Ok(text)
     }
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let high = char::from(rest.next()?).to_digit(16)?;
-            let low = char::from(rest.next()?).to_digit(16)?;
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    let decoded = String::from_utf8(bytes).ok()?;
-    (!decoded.contains('\0')).then_some(decoded)
 }
 
 #[cfg(test)]

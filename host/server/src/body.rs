@@ -117,20 +117,7 @@ async fn collect(mut body: Body, limit: usize, declared: Option<usize>) -> Resul
 
 /// Decodes `%xx` and `+` of a query; none when it is not UTF-8 or an escape is broken.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let high = char::from(rest.next()?).to_digit(16)?;
-                let low = char::from(rest.next()?).to_digit(16)?;
-                bytes.push(u8::try_from(high * 16 + low).ok()?);
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8(bytes).ok()
+    mizzen_model::percent::decode_strict(&text.replace('+', " "))
 }
 
 #[cfg(test)]

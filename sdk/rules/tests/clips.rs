@@ -4,6 +4,7 @@
 //! The oracle is installed into an environment of its own below the target folder when it can be; when it cannot, the
 //! test says so and checks the programs against the answers that were recorded from CLIPS 6.4.2 (`MIZZEN_RECORD_CLIPS=1`).
 
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "clips/generator.rs"]

@@ -130,3 +130,93 @@ fn every_test_that_security_md_names_exists() {
         );
     }
 }
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// What stands between backticks in a section of a page.
+fn quoted(page: &str, heading: &str) -> Vec<String> {
+    let section = page.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
+    section.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// A reader follows "Where do I add…" without asking: every path that it names is there.
+#[test]
+fn every_path_that_contributing_md_names_exists() {
+    let page = page("CONTRIBUTING.md");
+    let starts = [
+        "host/",
+        "sdk/",
+        "wit/",
+        "tests/",
+        "plugins/",
+        "docs/",
+        "examples/",
+    ];
+    let named: Vec<String> = quoted(&page, "## Where do I add")
+        .into_iter()
+        .filter(|text| starts.iter().any(|start| text.starts_with(start)))
+        .collect();
+    assert!(named.len() > 20, "{named:?}");
+    for path in named {
+        assert!(
+            root().join(&path).exists(),
+            "CONTRIBUTING.md names {path}, which does not exist"
+        );
+    }
+}
+
+#[test]
+fn every_dependency_of_the_workspace_has_a_reason() {
+    let manifest = page("Cargo.toml");
+    let declared: Vec<&str> = manifest
+        .split("[workspace.dependencies]")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| Some(line.split_once('=')?.0.trim()))
+        .filter(|name| !name.starts_with('#') && !name.starts_with("mizzen-"))
+        .collect();
+    assert!(declared.len() > 40, "{declared:?}");
+    let reasons = quoted(&page("CONTRIBUTING.md"), "## Why a dependency is there");
+    let missing: Vec<_> = declared
+        .iter()
+        .filter(|name| !reasons.iter().any(|reason| reason == *name))
+        .collect();
+    assert!(missing.is_empty(), "add a row to CONTRIBUTING.md for {missing:?}");
+}
+
+/// A dependency that no crate of the workspace takes costs every reader a question.
+#[test]
+fn every_dependency_of_the_workspace_is_used() {
+    let manifest = page("Cargo.toml");
+    let mut manifests = String::new();
+    let mut waiting = vec![root()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                waiting.push(path);
+            } else if name == "Cargo.toml" && folder != root() {
+                manifests += &std::fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    let section = manifest.split("[workspace.dependencies]").nth(1).unwrap();
+    for line in section.lines().take_while(|line| !line.starts_with('[')) {
+        let Some((name, _)) = line.split_once('=') else {
+            continue;
+        };
+        let name = name.trim();
+        if !name.starts_with('#') {
+            assert!(
+                manifests.contains(&format!("\n{name}.workspace = true"))
+                    || manifests.contains(&format!("\n{name} = {{ workspace = true")),
+                "no crate uses {name}: remove it from [workspace.dependencies]"
+            );
+        }
+    }
+}

@@ -3,7 +3,6 @@
 use super::ast::Comprehension;
 use super::error::{ConditionError, Position};
 use super::function::Function;
-use super::suggest;
 
 /// Words that CEL keeps for the languages it is embedded in, and its own keywords.
 pub(crate) const RESERVED: [&str; 21] = [
@@ -43,7 +42,7 @@ pub(crate) fn unknown_function(name: &str, position: Position) -> ConditionError
             let known = Function::names()
                 .chain(Comprehension::NAMES.map(|(name, _)| name))
                 .chain(["has"]);
-            match suggest::nearest(name, known) {
+            match mizzen_model::nearest(name, known) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => {
                     let names: Vec<_> = Function::names().collect();

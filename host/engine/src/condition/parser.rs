@@ -7,7 +7,6 @@ use super::function::{Function, Style, Unresolved};
 use super::limits::Limits;
 use super::names::{RESERVED, unknown_function};
 use super::pattern::Pattern;
-use super::suggest;
 use super::token::{Sign, Token, TokenKind};
 use super::value::Kind;
 use super::variable::{Variable, Variables};
@@ -428,7 +427,7 @@ impl<'a> Parser<'a> {
             .iter()
             .map(|variable| -> &str { variable.name() })
             .chain(self.locals.last().map(|local| &**local));
-        match suggest::nearest(name, known) {
+        match mizzen_model::nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint(format!("a condition can use {}", self.known_variables())),
         }

@@ -300,6 +300,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test may read the clock")]
     fn giant_patterns_are_refused_quickly() {
         let started = std::time::Instant::now();
         for pattern in [

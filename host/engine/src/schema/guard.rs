@@ -204,8 +204,11 @@ impl Graph {
             let Some(reference) = self.nodes.get_mut(index).and_then(|node| node.reference.take()) else {
                 continue;
             };
-            let pointer = percent_decoded(reference.trim_start_matches('#'));
-            let target = anchors.get(&reference).or_else(|| by_path.get(&pointer)).copied();
+            let pointer = mizzen_model::percent::decode_lossy(reference.trim_start_matches('#'));
+            let target = anchors
+                .get(&reference)
+                .or_else(|| by_path.get(&*pointer))
+                .copied();
             match (target, self.nodes.get_mut(index)) {
                 (Some(target), Some(node)) => node.in_place.push(target),
                 _ => {
@@ -432,23 +435,6 @@ fn subschemas(object: &Map<String, Value>) -> Vec<(String, Place, &Value)> {
 
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let hex = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16));
-        match (byte, hex(ahead.next()), hex(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-                rest = ahead;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Size, depth, patterns and enumerations, before anything else looks at the schema.

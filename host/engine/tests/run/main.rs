@@ -1,4 +1,5 @@
 //! Chains against a scripted sandbox: one file per case in `tests/chains`, and properties over all of them.
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -13,7 +13,6 @@ mod writer;
 pub use fields::StringMap;
 pub(crate) use literal::literal;
 pub use reader::Reader;
-pub(crate) use reader::nearest;
 pub use schema::{FieldList, SchemaBook};
 pub(crate) use schema::{decimal_schema, duration_schema, object};
 pub use writer::{Emit, Writer};

@@ -1,4 +1,5 @@
 //! Sprites, councils and chains: what is accepted, what is refused and how, and that the JSON Schema agrees.
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

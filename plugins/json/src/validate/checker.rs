@@ -165,7 +165,7 @@ impl<'a> Checker<'a> {
                 &format!("`{text}` leaves the schema; only references such as #/$defs/name are followed"),
             )
         })?;
-        let target = percent_decoded(target);
+        let target = percent_encoding::percent_decode_str(target).decode_utf8_lossy();
         let schema = pointer::find(self.root, &target)
             .ok_or_else(|| bad_schema(&at, &format!("`{text}` points at nothing")))?;
         self.check(
@@ -202,25 +202,4 @@ impl<'a> Checker<'a> {
 /// The schema itself is at fault, not the document.
 pub(super) fn bad_schema(schema_path: &str, message: &str) -> ToolError {
     ToolError::invalid_input(format!("/schema{schema_path}"), message)
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = match tail {
-            [high, low, after @ ..] if *first == b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                digit(*high)
-                    .zip(digit(*low))
-                    .and_then(|(high, low)| u8::try_from(high * 16 + low).ok())
-                    .zip(Some(after))
-            }
-            _ => None,
-        };
-        let (byte, after) = escaped.unwrap_or((*first, tail));
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

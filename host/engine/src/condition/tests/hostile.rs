@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "a test may read files and the clock")]
+
 use super::*;
 use std::time::{Duration, Instant};
 

@@ -3,9 +3,9 @@
 use super::{Notes, Step};
 use crate::facts;
 use crate::ir::error::describe_text;
-use crate::ir::record::nearest;
 use crate::ir::records::{Action, IRDocument};
 use crate::json::{Node, Span};
+use crate::nearest;
 use indexmap::IndexMap;
 use mizzen_rules::{Lasting, Need, Position, Program, RuleError, Template, Value, When};
 use std::ops::Range;
@@ -149,8 +149,8 @@ impl<'d> Facts<'d> {
         match self.types.get(name) {
             None if is_foreign => None,
             None => {
-                let known: Vec<&str> = self.types.keys().copied().take(SUGGESTIONS).collect();
-                let hint = match nearest(name, &known) {
+                let known = self.types.keys().copied().take(SUGGESTIONS);
+                let hint = match nearest(name, known) {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => {
                         "declare the field in state_schema, or assert the fact in another rule".to_owned()

@@ -4,6 +4,7 @@ use super::Value;
 use crate::ir::error::{Stage, ValidationError, describe, describe_text};
 use crate::ir::slug::SlugError;
 use crate::json::{Json, Member, Members, Node, Object, Span, View, escape_token};
+use crate::nearest;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -251,7 +252,7 @@ impl<'t> Reader<'t> {
                 continue;
             }
             let path = self.pointer(member.value, Some(member.key()));
-            let hint = match nearest(member.key(), known) {
+            let hint = match nearest(member.key(), known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`? unknown keys are forbidden"),
                 None if known.len() <= 6 => {
                     format!(
@@ -288,59 +289,5 @@ impl<'t> Reader<'t> {
             text.push_str(&escape_token(key));
         }
         text
-    }
-}
-
-/// The known name that a key was probably meant to be.
-pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    // Longer keys are not slips of the finger, and comparing them would cost.
-    if key.is_empty() || key.len() > 64 {
-        return None;
-    }
-    let length = key.chars().count();
-    let most = |name: &str| (name.len() / 3).max(1);
-    known
-        .iter()
-        // Every character that one has more is a change at least; this spares most comparisons.
-        .filter(|name| length.abs_diff(name.chars().count()) <= most(name))
-        .map(|name| (distance(key, name), *name))
-        .filter(|(distance, name)| *distance <= most(name))
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// How many characters must be added, removed or changed.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().flat_map(char::to_lowercase).enumerate() {
-        let mut diagonal = i;
-        let mut before = i + 1;
-        let mut next = vec![before];
-        for (above, b) in row.iter().skip(1).zip(&right) {
-            let cost = (diagonal + usize::from(a != *b)).min(before + 1).min(above + 1);
-            diagonal = *above;
-            before = cost;
-            next.push(cost);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slip_of_the_finger_finds_the_name_that_was_meant() {
-        let known = ["target", "backoff_ms", "id", "kind"];
-        let check = |key: &str, expected: Option<&str>| assert_eq!(nearest(key, &known), expected, "{key}");
-        check("targt", Some("target"));
-        check("Target", Some("target"));
-        check("backoffms", Some("backoff_ms"));
-        check("ids", Some("id"));
-        check("deadline", None);
-        check("", None);
     }
 }

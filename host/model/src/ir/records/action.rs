@@ -1,8 +1,9 @@
 //! What a rule does: a union told apart by `kind`. No action can hold another one, so rules stay inspectable without recursion.
 
 use crate::ir::duration::Duration;
-use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, nearest, record};
+use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, record};
 use crate::json::{Integer, Json, Node, Object};
+use crate::nearest;
 
 record! {
     /// Go to a node.
@@ -165,7 +166,7 @@ impl Value for Action {
                 .map(Box::new)
                 .map(Action::Interrupt),
             _ => {
-                let hint = match nearest(tag, Action::KINDS) {
+                let hint = match nearest(tag, Action::KINDS.iter().copied()) {
                     Some(name) => format!("did you mean kind `{name}`?"),
                     None => format!("set `kind` to one of {}", Action::KINDS.join(", ")),
                 };
