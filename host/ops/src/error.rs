@@ -78,6 +78,12 @@ pub enum Refusal {
         /// How it ended.
         status: ExecutionStatus,
     },
+    /// The execution has not ended.
+    #[error("execution {0} has not ended; cancel it first, or wait for its end")]
+    ExecutionOpen(Uuid),
+    /// What was asked for was erased.
+    #[error("the journal of execution {0} was erased; GET /v1/executions/{0} shows when and by whom")]
+    ExecutionErased(Uuid),
     /// As many executions are open as may be.
     #[error("{}", too_many_runs(*limit, *most))]
     TooManyRuns {

@@ -138,7 +138,7 @@ impl Store {
         .await
     }
 
-    /// Records what came of a try.
+    /// Records what came of a try; nothing when the delivery has been given up meanwhile, because its run was erased.
     pub async fn record_delivery(
         &self,
         seq: i64,
@@ -149,7 +149,8 @@ impl Store {
         self.write::<_, Never, _>(move |connection| {
             connection
                 .prepare_cached(
-                    "UPDATE outbox SET state = ?2, attempts = attempts + 1, due_at = ?3, last_error = ?4 WHERE seq = ?1",
+                    "UPDATE outbox SET state = ?2, attempts = attempts + 1, due_at = ?3, last_error = ?4
+                     WHERE seq = ?1 AND state = 'pending'",
                 )?
                 .execute(params![seq, state.as_str(), due_at, error])?;
             Ok(())

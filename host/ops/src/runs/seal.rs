@@ -41,13 +41,17 @@ impl HostKey {
 
     /// A seal, JSON: what was signed, and the signature.
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
-        let statement = sealed.statement();
-        let signature = hex::encode(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
-        let mut seal = Body::default();
-        seal.text("statement", &statement);
-        seal.text("signature", &signature);
-        seal.text("key", &self.public);
-        seal.finish()
+        self.signed(DOMAIN, &sealed.statement())
+    }
+
+    /// A statement with its signature, JSON.
+    pub(super) fn signed(&self, domain: &str, statement: &str) -> String {
+        let signature = hex::encode(&self.secret.sign_for(domain, statement.as_bytes()));
+        let mut signed = Body::default();
+        signed.text("statement", statement);
+        signed.text("signature", &signature);
+        signed.text("key", &self.public);
+        signed.finish()
     }
 }
 
