@@ -48,6 +48,7 @@ mod prompts;
 mod protection;
 mod quota;
 mod read_audit;
+mod redeliver_hook;
 mod registry;
 mod review;
 mod runs;

@@ -48,7 +48,7 @@ pub use idempotency::{Idempotency, IdempotencyMismatch, Recorded, Written};
 pub use memory::{Fate, Fates};
 pub use migrations::latest as latest_migration;
 pub use open::{OpenError, Options};
-pub use outbox::{Delivery, DeliveryState, NewDelivery};
+pub use outbox::{Delivery, DeliveryState, NewDelivery, RedeliveryRefused};
 pub use plugin_kv::{KvLimits, KvRefused, KvUsage};
 pub use run_history::{RunFilter, RunPage, RunPlace, TOTAL_CAP};
 pub use runs::{NewRun, OpenRun, RunEvent, RunRecord, RunRefused, RunStep, Sealed};

@@ -251,24 +251,26 @@ fn executions() -> Vec<(&'static str, Value)> {
             "ExecutionList",
             list("executions", component("ChainExecutionResult")),
         ),
+        ("DeliveryList", list("deliveries", component("Delivery"))),
         (
-            "DeliveryList",
-            list(
-                "deliveries",
-                object(&[
-                    ("rule_id", json!({"type": "string"})),
-                    ("hook", json!({"type": "string"})),
-                    (
-                        "state",
-                        json!({"type": "string", "enum": ["pending", "delivered", "failed"]}),
-                    ),
-                    ("attempts", number()),
-                    (
-                        "last_error",
-                        json!({"type": ["string", "null"], "description": "Why the last try failed."}),
-                    ),
-                ]),
-            ),
+            "Delivery",
+            object(&[
+                (
+                    "number",
+                    json!({"type": "integer", "minimum": 1, "description": "Names it; also the end of `x-mizzen-delivery`."}),
+                ),
+                ("rule_id", json!({"type": "string"})),
+                ("hook", json!({"type": "string"})),
+                (
+                    "state",
+                    json!({"type": "string", "enum": ["pending", "delivered", "failed"]}),
+                ),
+                ("attempts", number()),
+                (
+                    "last_error",
+                    json!({"type": ["string", "null"], "description": "Why the last try failed."}),
+                ),
+            ]),
         ),
         (
             "ExecutionHistory",
