@@ -328,6 +328,14 @@ fn executions_are_erased_when_they_were_kept_for_long_enough() {
     }
 }
 
+/// A database as builds made it that could not give space back.
+fn make_old(data: &Path) {
+    std::fs::create_dir_all(data).unwrap();
+    let old = rusqlite::Connection::open(data.join("mizzen.db")).unwrap();
+    old.execute_batch("PRAGMA journal_mode = WAL; PRAGMA application_id = 0x6d7a6e31;")
+        .unwrap();
+}
+
 /// Runs of some 200 KB each, then no server any more.
 fn history(data: &Path, runs: usize) -> String {
     let server = serve(data);
@@ -398,6 +406,32 @@ fn a_prune_that_is_killed_has_erased_some_executions_whole_and_the_next_one_the_
     assert!(!keeps(&data, "WIPE4711"));
     let after = database_bytes(&data);
     assert!(after < before / 4, "{before} bytes before, {after} after");
+}
+
+#[test]
+fn a_database_of_an_earlier_build_is_written_anew_when_no_server_uses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    make_old(&data);
+    history(&data, 12);
+    let before = database_bytes(&data);
+    let server = serve(&data);
+    let said = yes(&data, &["db", "prune", "--before", "1s"]);
+    assert!(
+        said.starts_with("erased 12 executions") && said.contains("stop the server"),
+        "{said}"
+    );
+    server.call("GET", "/v1/executions").expect(200, "");
+    server.terminate();
+    let said = yes(&data, &["db", "prune", "--before", "1s"]);
+    assert!(
+        said.starts_with("erased 0 executions") && !said.contains("stop the server"),
+        "{said}"
+    );
+    let after = database_bytes(&data);
+    assert!(after < before / 4, "{before} bytes before, {after} after");
+    assert!(!keeps(&data, "WIPE4711"));
+    assert_eq!(erased_of(&data), 12);
 }
 
 #[test]

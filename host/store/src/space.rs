@@ -5,8 +5,10 @@
 //! build only when it is written anew.
 
 use crate::error::{Never, StoreError};
+use crate::open::{BUSY, FILE};
 use crate::store::Store;
 use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
 
 /// Pages that one write gives back: other writes wait for it.
 const PAGES: u32 = 256;
@@ -42,19 +44,18 @@ impl Store {
     }
 
     /// Writes the whole file anew: without free pages, without what was left in them, and so that free pages can be given back from
-    /// now on. Nobody else may use the database meanwhile.
-    pub async fn rebuild(&self) -> Result<(), StoreError> {
-        let path = self.path().to_path_buf();
-        // A connection of its own: the writer's thread is always between transactions, and this cannot be in one.
-        let rebuilt = tokio::task::spawn_blocking(move || {
-            let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")
-        });
-        rebuilt
-            .await
-            .map_err(|error| StoreError::Fault(format!("the database was not written anew: {error}")))?
-            .map_err(|error| StoreError::from(&error))?;
-        self.fold_log().await.map(drop)
+    /// now on. Refused while anybody has it open: a connection knows from its beginning whether the file gives pages back, and would
+    /// damage one that does and did not before.
+    pub fn rebuild(data: &Path) -> Result<(), StoreError> {
+        let rebuild = || {
+            let connection = Connection::open_with_flags(data.join(FILE), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            connection.busy_timeout(BUSY)?;
+            // Before anything else is done with the file: the lock is taken then, and is nobody else's until the end.
+            connection.execute_batch(
+                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; VACUUM;",
+            )
+        };
+        rebuild().map_err(|error: rusqlite::Error| StoreError::from(&error))
     }
 }
 

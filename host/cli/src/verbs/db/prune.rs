@@ -62,8 +62,8 @@ enum Space {
 struct Pruned {
     erased: u64,
     open: u64,
-    bytes: u64,
-    space: Space,
+    /// Whether the file gives free pages back by itself.
+    gives_back: bool,
     /// Whether nothing is left of it in the write-ahead log.
     is_settled: bool,
 }
@@ -110,20 +110,31 @@ impl Prune {
         let pruned = self.data.with_existing_store(|store| async move {
             let host = Host::new(store.clone());
             host.sign_with(HostKey::new(signing_key(&folder, &store).await?));
-            prune(&host, filter, shows_progress, is_alone).await
+            prune(&host, filter, shows_progress).await
         })?;
+        let space = match (pruned.gives_back, is_alone) {
+            (true, _) => Space::GivenBack,
+            (false, true) => {
+                Store::rebuild(self.data.folder())?;
+                Space::GivenBack
+            }
+            (false, false) => Space::Kept,
+        };
+        let bytes = self
+            .data
+            .with_existing_store(|store| async move { Ok(store.info().await?.bytes) })?;
         drop(lock);
         if self.json {
             output::json(&json!({
-                "erased": pruned.erased, "open": pruned.open, "until": until, "bytes": pruned.bytes,
-                "space_given_back": pruned.space == Space::GivenBack, "log_cut_off": pruned.is_settled,
+                "erased": pruned.erased, "open": pruned.open, "until": until, "bytes": bytes,
+                "space_given_back": space == Space::GivenBack, "log_cut_off": pruned.is_settled,
             }))?;
         } else {
             println!(
                 "erased {}{}; the database has {} bytes",
                 executions(pruned.erased),
                 passed_over(pruned.open),
-                pruned.bytes
+                bytes
             );
             if !pruned.is_settled {
                 println!(
@@ -131,7 +142,7 @@ impl Prune {
                      or run this again"
                 );
             }
-            if pruned.space == Space::Kept {
+            if space == Space::Kept {
                 println!(
                     "the file was made by an earlier build and keeps its size while a server uses it: stop the server and run this again"
                 );
@@ -141,7 +152,7 @@ impl Prune {
     }
 }
 
-async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool, is_alone: bool) -> Result<Pruned> {
+async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool) -> Result<Pruned> {
     let mut sweep = Sweep::of(&Caller::local(host.new_request_id()), filter);
     let mut erased = 0_u64;
     loop {
@@ -154,7 +165,6 @@ async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool, is_alon
             eprintln!("{} erased so far", executions(erased));
         }
     }
-    let space = give_back(&host.store, is_alone).await?;
     let began = Instant::now();
     // A server that writes all the time leaves little room in between.
     let is_settled = loop {
@@ -169,21 +179,9 @@ async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool, is_alon
     Ok(Pruned {
         erased,
         open: host.count_open(filter).await?,
-        bytes: host.store.info().await?.bytes,
-        space,
+        gives_back: host.store.gives_back().await?,
         is_settled,
     })
-}
-
-async fn give_back(store: &Store, is_alone: bool) -> Result<Space> {
-    if store.gives_back().await? {
-        return Ok(Space::GivenBack);
-    }
-    if !is_alone {
-        return Ok(Space::Kept);
-    }
-    store.rebuild().await?;
-    Ok(Space::GivenBack)
 }
 
 fn executions(count: u64) -> String {
