@@ -3,6 +3,7 @@
 use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Clock, SystemClock};
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A moment, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,17 @@ impl Moment {
         if let Ok(at) = Timestamp::parse(text) {
             return Some(Self(at.unix_ms()));
         }
+        Some(Self(Age::parse(text)?.before(now_ms)))
+    }
+}
+
+/// How long ago something is: 90s, 30m, 24h, 7d.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Age(i64);
+
+impl Age {
+    /// Reads one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.find(|c: char| !c.is_ascii_digit())?;
         let (count, unit) = text.split_at_checked(digits)?;
         let seconds: i64 = match unit {
@@ -27,12 +39,18 @@ impl Moment {
             "d" => 86_400,
             _ => return None,
         };
-        let ago_ms = count
-            .parse::<i64>()
-            .ok()?
-            .checked_mul(seconds)?
-            .checked_mul(1_000)?;
-        Some(Self(now_ms.saturating_sub(ago_ms).max(0)))
+        let count = count.parse::<i64>().ok()?;
+        Some(Self(count.checked_mul(seconds)?.checked_mul(1_000)?))
+    }
+
+    /// The moment that is so long ago, in milliseconds since 1970.
+    pub(crate) fn before(self, now_ms: i64) -> i64 {
+        now_ms.saturating_sub(self.0).max(0)
+    }
+
+    /// The time in between.
+    pub(crate) fn duration(self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0).unwrap_or(0))
     }
 }
 

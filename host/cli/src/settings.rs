@@ -1,5 +1,6 @@
 //! The parts of `mizzen.toml` that the server, the store and the prompts read. The catalog reads the others.
 
+use crate::moment::Age;
 use anyhow::{Context, Result, bail, ensure};
 use mizzen_engine::{Profile, WebUrl};
 use mizzen_model::limits::ByteSize;
@@ -22,6 +23,9 @@ const MAX_BYTES: u64 = 1 << 20;
 const LEAST_TOTAL_MEMORY: u64 = 64 << 20;
 /// How long an execution waits for a person: thirty days. A question that nobody has answered by then is denied.
 const ESCALATION_EXPIRES: &str = "720h";
+
+/// How long executions are kept after their end, at least: zero would erase them under the caller who waits for one.
+const LEAST_KEEP: Duration = Duration::from_secs(1);
 
 /// Where `mizzen serve` listens unless told otherwise.
 const LISTEN: &str = "127.0.0.1:7437";
@@ -101,6 +105,7 @@ struct RunsSection {
 struct StoreSection {
     readers: Option<usize>,
     max_bytes: Option<u64>,
+    keep: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -260,6 +265,7 @@ impl Settings {
                 ensure!(fits, "{name} is {value}; write {least} to {most}");
             }
         }
+        self.keep()?;
         Ok(())
     }
 
@@ -346,6 +352,17 @@ impl Settings {
             max_bytes: self.store.max_bytes,
             now,
         }
+    }
+
+    /// How long an execution is kept after its end; none: for ever.
+    pub(crate) fn keep(&self) -> Result<Option<Age>> {
+        let Some(text) = &self.store.keep else {
+            return Ok(None);
+        };
+        let age = Age::parse(text).filter(|age| age.duration() >= LEAST_KEEP);
+        age.map(Some).with_context(|| {
+            format!("store.keep is {text:?}; write how long an execution is kept after its end: 90d, 24h, 30m, at least 1s")
+        })
     }
 
     /// Where prompts may come from.

@@ -313,3 +313,61 @@ fn a_protected_sprite_and_its_steps_leave_a_council_only_by_force() {
         .call("DELETE", &format!("{location}?force=true"))
         .expect(204, "");
 }
+
+/// C2, D26: gate authority and gates are what a gate agent does in a council.
+#[test]
+fn a_protected_gate_agent_and_its_gates_leave_a_council_only_by_force() {
+    let (_folder, server) = Served::fresh();
+    let beck = register(&server, &sprite("BECK-02"));
+    let mut guarded = sprite("LEWIS-06");
+    guarded["protected"] = json!(true);
+    let lewis = register(&server, &guarded);
+    let mut body = council("gated", &[&lewis, &beck]);
+    body["chains"] = json!([chain(&beck, &lewis)]);
+    let gate = |condition: &str| json!({"sprite_id": lewis, "condition": condition});
+    body["chains"][0]["steps"][0]["gates_before"] = json!([gate("has(input.user_prompt)")]);
+    let made = server.call_json("POST", "/v1/councils", &body);
+    let location = made.header("location").unwrap().to_owned();
+    let id = made.expect(201, "")["chains"][0]["id"].clone();
+
+    type Change = fn(&mut Value, &str);
+    let changes: [(&str, Change); 4] = [
+        ("another gate agent", |body, beck| {
+            body["gate_agents"] = json!([beck]);
+            body["chains"][0]["gates"][0]["sprite_id"] = json!(beck);
+            body["chains"][0]["steps"][0]["gates_before"][0]["sprite_id"] = json!(beck);
+        }),
+        ("no gates", |body, _| body["chains"][0]["gates"] = json!([])),
+        ("a gate at another position", |body, _| {
+            body["chains"][0]["gates"][0]["position"] = json!("on_error");
+        }),
+        ("no gate of the step", |body, _| {
+            body["chains"][0]["steps"][0]["gates_before"] = json!([]);
+        }),
+    ];
+    for (what, change) in changes {
+        for with_id in [false, true] {
+            let mut changed = body.clone();
+            change(&mut changed, &beck);
+            if with_id {
+                changed["chains"][0]["id"] = id.clone();
+            }
+            let refused = server.call_json("PUT", &location, &changed);
+            assert_eq!(refused.status, 409, "{what}, chain id: {with_id}");
+            refused.expect(409, "PROTECTED_SPRITE");
+        }
+    }
+    // What a gate asks may change, and gates may be added.
+    let mut stricter = body.clone();
+    stricter["chains"][0]["gates"][0]["condition"] = json!("output.confidence >= 0.9");
+    stricter["chains"][0]["gates"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"position": "before", "sprite_id": lewis, "condition": "has(input.user_prompt)"}));
+    server.call_json("PUT", &location, &stricter).expect(200, "");
+    let mut without = body.clone();
+    without["chains"][0]["gates"] = json!([]);
+    server
+        .call_json("PUT", &format!("{location}?force=true"), &without)
+        .expect(200, "");
+}

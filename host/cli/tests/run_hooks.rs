@@ -200,8 +200,18 @@ fn hooks_are_delivered_signed_and_tried_again_and_a_dead_endpoint_holds_nobody_u
     // The signature is of the host's key, the one that seals runs.
     let key = PublicKey::parse(hook[0].header("x-mizzen-key")).unwrap();
     let signature: [u8; 64] = unhex(hook[0].header("x-mizzen-signature")).try_into().unwrap();
-    assert!(key.verifies_for("mizzen/hook/v1", hook[0].body.as_bytes(), &signature));
-    assert!(!key.verifies_for("mizzen/hook/v1", b"{}", &signature));
+    let timestamp = hook[0].header("x-mizzen-timestamp");
+    let signed = |timestamp: &str| format!("{timestamp}.{}", hook[0].body);
+    let holds =
+        |timestamp: &str| key.verifies_for("mizzen/hook/v2", signed(timestamp).as_bytes(), &signature);
+    assert!(holds(timestamp) && !holds("1"), "the timestamp is signed, too");
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    let age = now.as_secs().abs_diff(timestamp.parse().unwrap());
+    assert!(age < 300, "{timestamp}");
+    let agent = concat!("mizzen/", env!("CARGO_PKG_VERSION"));
+    assert_eq!(hook[0].header("user-agent"), agent);
     let exported = mizzen()
         .args(["audit", "export", id, "--data"])
         .arg(&data)
@@ -246,6 +256,59 @@ fn what_was_not_delivered_before_kill_9_is_delivered_after() {
         received[0].header("x-mizzen-delivery"),
         received[1].header("x-mizzen-delivery")
     );
+}
+
+/// W21: what was given up can be sent again, and an address that will never be reached is warned of.
+#[test]
+fn a_hook_that_was_given_up_is_delivered_again_when_somebody_asks() {
+    let endpoint = Endpoint::start(200);
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = serve_with(&data, "", |command| command);
+    let rules = json!([rule("hook", &format!("webhook:{}", endpoint.url("/hook")))]);
+    let puppet = Puppet::create(&server, rules, look());
+    let warnings = puppet.made["warnings"].as_array().unwrap();
+    let private = warnings.iter().find(|one| one["code"] == "private_hook").unwrap();
+    assert_eq!(private["path"], "/rules/0/hook");
+    assert!(
+        private["message"]
+            .as_str()
+            .unwrap()
+            .contains("private_hosts of [hooks]")
+    );
+    let done = puppet.execute(&server, "act", json!({})).expect(200, "");
+    let id = done["execution_id"].as_str().unwrap().to_owned();
+    let failed = settled(&server, &id, "hook");
+    assert_eq!(failed["state"], "failed");
+    let again = |server: &Served, number: &Value| {
+        let path = format!("/v1/executions/{id}/deliveries/{number}/redeliver");
+        server.call_json("POST", &path, &json!({}))
+    };
+    again(&server, &json!(999_999)).expect(404, "DELIVERY_NOT_FOUND");
+    again(&server, &json!(-1)).expect(400, "VALIDATION_ERROR");
+    server.terminate();
+
+    // The operator allows the host; now it would arrive.
+    let server = serve_with(&data, "[hooks]\nprivate_hosts = [\"127.0.0.1\"]\n", |command| {
+        command
+    });
+    assert!(endpoint.received("/hook").is_empty());
+    let pending = again(&server, &failed["number"]).expect(202, "");
+    assert_eq!(
+        (&pending["state"], &pending["attempts"]),
+        (&json!("pending"), &json!(0))
+    );
+    assert_eq!(settled(&server, &id, "hook")["state"], "delivered");
+    assert_eq!(endpoint.received("/hook").len(), 1);
+    again(&server, &failed["number"]).expect(409, "DELIVERY_CONFLICT");
+    let log = server
+        .call("GET", "/v1/audit?action=redeliver_hook")
+        .expect(200, "");
+    assert_eq!(log["entries"].as_array().unwrap().len(), 1);
+    server
+        .call("DELETE", &format!("/v1/executions/{id}"))
+        .expect(204, "");
+    again(&server, &failed["number"]).expect(410, "EXECUTION_ERASED");
 }
 
 #[test]

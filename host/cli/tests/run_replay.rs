@@ -190,6 +190,12 @@ fn a_journal_that_was_changed_differs_where_it_was() {
         .replace("hello", "jello");
     edited["entries"][1]["bytes"] = json!(bytes + " ");
     assert_eq!(differs(&edited), (Some(2), "hash".to_owned()));
+    let mut edited = good.clone();
+    let bytes = good["entries"][last]["bytes"].as_str().unwrap();
+    edited["entries"][last]["bytes"] = json!(bytes.replace("\"completed\"", "\"vetoed\""));
+    let (seq, field) = differs(&edited);
+    assert_eq!(seq, Some(last as u64 + 1));
+    assert_ne!(field, "hash", "the field is named where it can be told");
     // Linked anew: only the engine can tell.
     let gate = with_entry(&good, 0, |body| body["gates"][0]["decision"] = json!("veto"));
     assert_eq!(differs(&gate), (Some(1), "gates/0/decision".to_owned()));

@@ -121,6 +121,7 @@ impl<C> Run<C> {
             error: None,
             escalation: None,
             packs: (!plan.packs.is_empty()).then(Vec::new),
+            erased: None,
         };
         let mut run = Self {
             outputs: vec![None; plan.steps.len()],

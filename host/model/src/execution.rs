@@ -145,6 +145,21 @@ pub struct ChainExecutionResult {
     /// What the mounted packs said, in time order and then in load order; absent where no pack is mounted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packs: Option<Vec<PackEvaluation>>,
+    /// That its journal and everything that is not in this document was erased.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub erased: Option<Erased>,
+}
+
+/// That an execution was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erased {
+    /// When.
+    pub at: Timestamp,
+    /// Who did it: the id of an API key, `local`, or `retention`.
+    pub by: String,
+    /// How many entries its journal had. Their hashes are kept.
+    pub entries: u64,
 }
 
 /// One step of an execution.

@@ -28,6 +28,8 @@ const TIME: Duration = Duration::from_secs(10);
 const PLACES: usize = 64;
 /// And to one of them.
 const PLACES_EACH: usize = 4;
+/// Who posts.
+const USER_AGENT: &str = concat!("mizzen/", env!("CARGO_PKG_VERSION"));
 /// How often the outbox is looked at when nothing wakes the deliverer.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -154,6 +156,8 @@ impl Host {
         let hook = Hook::parse(&delivery.hook).map_err(|error| Undelivered::ForGood(error.to_string()))?;
         let endpoint = self.hooks.endpoint(&hook).map_err(Undelivered::ForGood)?;
         let body = body(&hook, &delivery.payload);
+        let timestamp = self.now_ms().div_euclid(1_000).to_string();
+        let signed = format!("{timestamp}.{body}");
         let mut headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
             // Stable over tries: whoever receives it twice can tell.
@@ -161,13 +165,19 @@ impl Host {
                 "x-mizzen-delivery".to_owned(),
                 format!("{}/{}", delivery.run_id, delivery.seq),
             ),
+            // Of this try, and under the signatures: whoever receives an old request again can tell.
+            ("x-mizzen-timestamp".to_owned(), timestamp),
+            ("user-agent".to_owned(), USER_AGENT.to_owned()),
         ];
         if let Some(key) = self.host_key() {
-            headers.push(("x-mizzen-signature".to_owned(), key.sign_hook(&body)));
+            headers.push(("x-mizzen-signature".to_owned(), key.sign_hook(&signed)));
             headers.push(("x-mizzen-key".to_owned(), key.public()));
         }
         if let Some(secret) = endpoint.secret {
-            headers.push(("x-mizzen-signature-256".to_owned(), secret.sign(body.as_bytes())));
+            headers.push((
+                "x-mizzen-signature-256".to_owned(),
+                secret.sign(signed.as_bytes()),
+            ));
         }
         let request = HttpRequest {
             method: "POST".to_owned(),
@@ -189,16 +199,16 @@ impl Host {
     pub async fn list_deliveries(&self, id: Uuid) -> Result<Vec<Value>, OpError> {
         self.execution(id).await?;
         let deliveries = self.store.deliveries_of_run(id).await?;
-        Ok(deliveries
-            .into_iter()
-            .map(|delivery| {
-                json!({
-                    "rule_id": delivery.rule_id, "hook": delivery.hook, "state": delivery.state,
-                    "attempts": delivery.attempts, "last_error": delivery.last_error,
-                })
-            })
-            .collect())
+        Ok(deliveries.into_iter().map(shown).collect())
     }
+}
+
+/// A delivery as callers see it. Its number is in `x-mizzen-delivery` too.
+pub(crate) fn shown(delivery: Delivery) -> Value {
+    json!({
+        "number": delivery.seq, "rule_id": delivery.rule_id, "hook": delivery.hook, "state": delivery.state,
+        "attempts": delivery.attempts, "last_error": delivery.last_error,
+    })
 }
 
 /// What is posted: the payload, and through a channel also whom it is for, with a sentence that chats can show as it is.

@@ -78,6 +78,30 @@ pub enum Refusal {
         /// How it ended.
         status: ExecutionStatus,
     },
+    /// The execution has no such delivery.
+    #[error("execution {id} has no delivery {number}; GET /v1/executions/{id}/deliveries lists them")]
+    DeliveryNotFound {
+        /// The execution.
+        id: Uuid,
+        /// The delivery.
+        number: i64,
+    },
+    /// The delivery was not given up.
+    #[error("delivery {number} of execution {id} is {state}; only a failed one is delivered again")]
+    DeliveryNotFailed {
+        /// The execution.
+        id: Uuid,
+        /// The delivery.
+        number: i64,
+        /// Where it stands.
+        state: String,
+    },
+    /// The execution has not ended.
+    #[error("execution {0} has not ended; cancel it first, or wait for its end")]
+    ExecutionOpen(Uuid),
+    /// What was asked for was erased.
+    #[error("the journal of execution {0} was erased; GET /v1/executions/{0} shows when and by whom")]
+    ExecutionErased(Uuid),
     /// As many executions are open as may be.
     #[error("{}", too_many_runs(*limit, *most))]
     TooManyRuns {

@@ -16,6 +16,8 @@ const PROBLEMS: usize = 100;
 pub struct Examined {
     /// Executions that have ended and are as they were signed.
     pub executions: u64,
+    /// Those of them that were erased: their hashes are as they were signed.
+    pub erased: u64,
     /// Sprites whose document has their fingerprint.
     pub sprites: u64,
     /// What does not fit, up to a bound.
@@ -77,7 +79,10 @@ impl Host {
                     continue;
                 };
                 match self.verify_ended(record, key).await? {
-                    Ok(verified) if verified.status == status => examined.executions += 1,
+                    Ok(verified) if verified.status == status => {
+                        examined.executions += 1;
+                        examined.erased += u64::from(verified.erased.is_some());
+                    }
                     Ok(verified) => examined.problem(format!(
                         "execution {id} was edited in the database: it ended as {} and is listed as {status}",
                         verified.status

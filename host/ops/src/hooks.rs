@@ -3,12 +3,14 @@
 //! A rule's author is not the operator. A `webhook:` URL reaches public addresses only, unless the operator named its host; a
 //! `notify:` target goes to the endpoint that the operator configured for the channel, wherever that is.
 
+use crate::outgoing::is_public;
 use mizzen_engine::WebUrl;
 use mizzen_model::council::{Council, Warning};
 use mizzen_model::rule::Hook;
 use mizzen_sandbox::HostNamed;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 /// The operator's settings for hooks.
 #[derive(Debug, Clone, Default)]
@@ -103,6 +105,18 @@ impl Hooks {
         }
     }
 
+    /// Why a webhook will never be delivered whose host is an address. Of a name that is known when it is resolved.
+    fn out_of_reach(&self, url: &WebUrl) -> Option<String> {
+        let host = url.target().host();
+        let address: IpAddr = host.trim_matches(['[', ']']).parse().ok()?;
+        (!is_public(address) && !self.private_hosts.contains(host)).then(|| {
+            format!(
+                "{host} is not a public address, so nothing is delivered there; the operator can add it to private_hosts of [hooks] \
+                 in mizzen.toml"
+            )
+        })
+    }
+
     /// What a council's author should know about its hooks now: a channel that is not there is no mistake of the document, and
     /// may be configured later.
     pub(crate) fn review(&self, council: &Council) -> Vec<Warning> {
@@ -110,7 +124,10 @@ impl Hooks {
             let (code, message) = match hook {
                 Hook::Notify { channel, .. } if self.channels.contains_key(channel) => return None,
                 Hook::Notify { channel, .. } => ("unknown_channel", unknown(channel)),
-                Hook::Webhook { url } => ("bad_hook", WebUrl::parse(url).err()?.to_string()),
+                Hook::Webhook { url } => match WebUrl::parse(url) {
+                    Err(error) => ("bad_hook", error.to_string()),
+                    Ok(url) => ("private_hook", self.out_of_reach(&url)?),
+                },
             };
             Some(Warning {
                 path: format!("/rules/{index}/hook"),
@@ -171,6 +188,27 @@ mod tests {
             assert_eq!(ChannelSecret::new(key).sign(&body), format!("sha256={expected}"));
         }
         assert_eq!(format!("{:?}", ChannelSecret::new("hunter2")), "ChannelSecret");
+    }
+
+    #[test]
+    fn a_literal_private_address_is_out_of_reach_unless_the_operator_names_it() {
+        let hooks = Hooks {
+            private_hosts: ["10.0.0.5".to_owned()].into(),
+            ..Hooks::default()
+        };
+        for (url, is_reached) in [
+            ("http://127.0.0.1:9/hook", false),
+            ("http://2130706433/", false),
+            ("http://[::1]/", false),
+            ("http://169.254.169.254/", false),
+            ("http://10.0.0.5:8080/", true),
+            ("http://1.1.1.1/", true),
+            ("http://intranet.example/", true),
+        ] {
+            let why = hooks.out_of_reach(&WebUrl::parse(url).unwrap());
+            assert_eq!(why.is_none(), is_reached, "{url}: {why:?}");
+            assert!(why.is_none_or(|why| why.contains("private_hosts of [hooks]")));
+        }
     }
 
     #[test]

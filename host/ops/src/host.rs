@@ -17,6 +17,7 @@ use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use uuid::Uuid;
@@ -42,6 +43,9 @@ pub struct Host {
     toolbox: OnceLock<Arc<Toolbox>>,
     key: OnceLock<HostKey>,
     pub(crate) deliveries: tokio::sync::Notify,
+    /// Whether what was erased may still be in the store's log, or its space not given back. So it is when a process begins: the one
+    /// before may have died in between.
+    pub(crate) unsettled: AtomicBool,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     started_ms: i64,
@@ -70,6 +74,7 @@ impl Host {
             toolbox: OnceLock::new(),
             key: OnceLock::new(),
             deliveries: tokio::sync::Notify::new(),
+            unsettled: AtomicBool::new(true),
             clock,
             entropy,
             started_ms,

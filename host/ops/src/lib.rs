@@ -26,6 +26,7 @@ mod delete_sprite;
 mod deliver_hooks;
 mod document;
 mod entropy;
+mod erase_executions;
 mod error;
 mod examine_records;
 mod execute_chain;
@@ -47,6 +48,7 @@ mod prompts;
 mod protection;
 mod quota;
 mod read_audit;
+mod redeliver_hook;
 mod registry;
 mod review;
 mod runs;
@@ -66,6 +68,7 @@ pub use change_plugins::{Approval, Direction, Placement, PluginUpload, Switch};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use document::{Document, Documents, Force, IfMatch};
 pub use entropy::{CountingEntropy, Entropy, SystemEntropy};
+pub use erase_executions::{Sweep, Swept};
 pub use error::{Fault, OpError, Refusal};
 pub use examine_records::Examined;
 pub use execute_chain::{Executed, Wait};
@@ -83,11 +86,11 @@ pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
-    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay,
-    RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
+    AuditError, Decided, Difference, EndedRun, ErasedRun, HostKey, Recording, RecordingError, Recovered,
+    Replay, RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use verify_fingerprint::FingerprintReport;
 
-pub use mizzen_store::{AuditFilter, List, RunFilter, SpriteFilter};
+pub use mizzen_store::{AuditFilter, ErasureFilter, List, RunFilter, SpriteFilter};

@@ -8,6 +8,7 @@ mod audit;
 mod body;
 mod drive;
 mod entry;
+mod erasure;
 mod ledger;
 mod nested;
 mod packs;
@@ -20,8 +21,9 @@ mod seal;
 #[cfg(test)]
 mod simulation;
 
-pub use audit::{AuditError, Verified, verify};
+pub use audit::{AuditError, ErasedRun, Verified, verify};
 pub(crate) use drive::{Beginning, begin, result_text};
+pub(crate) use erasure::Eraser;
 #[cfg(test)]
 pub(crate) use perform::Script;
 pub use recover::Recovered;

@@ -57,8 +57,16 @@ pub enum Code {
     PackVeto,
     /// The escalation was answered otherwise.
     DecisionConflict,
+    /// The execution has no such delivery.
+    DeliveryNotFound,
+    /// The delivery was not given up.
+    DeliveryConflict,
     /// The execution has ended.
     ExecutionEnded,
+    /// The execution has not ended.
+    ExecutionOpen,
+    /// The execution was erased.
+    ExecutionErased,
     /// The name of a sprite cannot change.
     NameConflict,
     /// The version must be greater.
@@ -129,6 +137,7 @@ impl Code {
             | Code::ChainNotFound
             | Code::ExecutionNotFound
             | Code::EscalationNotFound
+            | Code::DeliveryNotFound
             | Code::PluginNotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -139,6 +148,8 @@ impl Code {
             | Code::PackVeto
             | Code::DecisionConflict
             | Code::ExecutionEnded
+            | Code::DeliveryConflict
+            | Code::ExecutionOpen
             | Code::NameConflict
             | Code::VersionConflict
             | Code::ProtectedSprite
@@ -147,6 +158,7 @@ impl Code {
             | Code::PluginDowngrade
             | Code::ApprovalNeeded
             | Code::PluginsNotConfigured => StatusCode::CONFLICT,
+            Code::ExecutionErased => StatusCode::GONE,
             Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::UriTooLong => StatusCode::URI_TOO_LONG,
@@ -191,6 +203,10 @@ impl Code {
             Code::GateVeto => "A gate stopped the execution.",
             Code::DecisionConflict => "The escalation was answered otherwise.",
             Code::ExecutionEnded => "The execution has ended.",
+            Code::DeliveryNotFound => "The execution has no such delivery.",
+            Code::DeliveryConflict => "The delivery was not given up.",
+            Code::ExecutionOpen => "The execution has not ended.",
+            Code::ExecutionErased => "The execution was erased.",
             Code::RuleDenied => "A rule of the council forbids it.",
             Code::PackVeto => "A pack stopped the execution.",
             Code::NameConflict => "The name of a sprite cannot change.",
@@ -250,6 +266,10 @@ impl Code {
             Code::GateVeto => "GATE_VETO",
             Code::DecisionConflict => "DECISION_CONFLICT",
             Code::ExecutionEnded => "EXECUTION_ENDED",
+            Code::DeliveryNotFound => "DELIVERY_NOT_FOUND",
+            Code::DeliveryConflict => "DELIVERY_CONFLICT",
+            Code::ExecutionOpen => "EXECUTION_OPEN",
+            Code::ExecutionErased => "EXECUTION_ERASED",
             Code::RuleDenied => "RULE_DENIED",
             Code::PackVeto => "PACK_VETO",
             Code::NameConflict => "NAME_CONFLICT",
@@ -403,6 +423,19 @@ impl From<Refusal> for Problem {
             Refusal::ExecutionEnded { id, status } => Problem::new(Code::ExecutionEnded, message)
                 .with("execution_id", id.to_string())
                 .with("status", status.as_str()),
+            Refusal::DeliveryNotFound { id, number } => Problem::new(Code::DeliveryNotFound, message)
+                .with("execution_id", id.to_string())
+                .with("number", number),
+            Refusal::DeliveryNotFailed { id, number, state } => Problem::new(Code::DeliveryConflict, message)
+                .with("execution_id", id.to_string())
+                .with("number", number)
+                .with("state", state),
+            Refusal::ExecutionOpen(id) => {
+                Problem::new(Code::ExecutionOpen, message).with("execution_id", id.to_string())
+            }
+            Refusal::ExecutionErased(id) => {
+                Problem::new(Code::ExecutionErased, message).with("execution_id", id.to_string())
+            }
             Refusal::TooManyRuns { limit, most } => Problem::new(Code::TooManyRuns, message)
                 .with(
                     "limit",

@@ -50,6 +50,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "sprite versions",
         sql: include_str!("../migrations/0007_sprite_versions.sql"),
     },
+    Migration {
+        number: 8,
+        name: "run erasures",
+        sql: include_str!("../migrations/0008_run_erasures.sql"),
+    },
 ];
 
 /// The number of the newest migration that this build knows.

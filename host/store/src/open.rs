@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(crate) const FILE: &str = "mizzen.db";
 
 /// How long a connection waits for another process (`mizzen key api new`, `mizzen db backup`) to release a lock.
-const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -164,8 +164,11 @@ fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     // `wal_autocheckpoint`: 32 MiB. The pages that every commit touches are then folded into the file once for many commits and
     // not after each thousand pages; a start after a crash reads that much log, which takes a fraction of a second.
     // `trusted_schema=OFF`: a tampered file may not call functions from its schema.
+    // `auto_vacuum`: first, since a file that has a page keeps what it was made with. `secure_delete`: what is erased is overwritten.
     connection.execute_batch(
-        "PRAGMA journal_mode = WAL;
+        "PRAGMA auto_vacuum = INCREMENTAL;
+         PRAGMA secure_delete = ON;
+         PRAGMA journal_mode = WAL;
          PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA trusted_schema = OFF;

@@ -1,9 +1,10 @@
 //! Hooks that are to be delivered: written in the transaction of the decision, delivered later, at least once.
 
-use crate::error::{Never, StoreError};
+use crate::audit::{self, AuditEntry};
+use crate::error::{Never, Stop, StoreError, WriteError};
 use crate::sprites::id as id_column;
 use crate::store::Store;
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use uuid::Uuid;
 
 /// A hook to deliver.
@@ -41,6 +42,17 @@ impl DeliveryState {
             Self::Failed => "failed",
         }
     }
+}
+
+/// Why a delivery is not made again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RedeliveryRefused {
+    /// The run has no such delivery, or it was erased.
+    #[error("there is no such delivery")]
+    NotFound,
+    /// It is pending, or it arrived.
+    #[error("the delivery is {0}")]
+    NotFailed(String),
 }
 
 /// A hook in the outbox.
@@ -138,7 +150,37 @@ impl Store {
         .await
     }
 
-    /// Records what came of a try.
+    /// Puts a delivery that was given up back into the outbox, due now and with all of its tries. Returns it as it is then.
+    pub async fn redeliver(
+        &self,
+        run: Uuid,
+        seq: i64,
+        now: i64,
+        audit: AuditEntry,
+    ) -> Result<Delivery, WriteError<RedeliveryRefused>> {
+        self.write(move |connection| {
+            let select = format!("{SELECT} WHERE seq = ?1 AND run_id = ?2 AND payload <> ''");
+            let found = connection
+                .prepare_cached(&select)?
+                .query_row(params![seq, run.to_string()], delivery)
+                .optional()?;
+            let mut found = found.ok_or(Stop::Refused(RedeliveryRefused::NotFound))?;
+            if found.state != DeliveryState::Failed.as_str() {
+                return Err(Stop::Refused(RedeliveryRefused::NotFailed(found.state)));
+            }
+            connection
+                .prepare_cached(
+                    "UPDATE outbox SET state = 'pending', attempts = 0, due_at = ?2 WHERE seq = ?1",
+                )?
+                .execute([seq, now])?;
+            audit::append(connection, &audit)?;
+            (found.state, found.attempts) = (DeliveryState::Pending.as_str().to_owned(), 0);
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Records what came of a try; nothing when the delivery has been given up meanwhile, because its run was erased.
     pub async fn record_delivery(
         &self,
         seq: i64,
@@ -149,7 +191,8 @@ impl Store {
         self.write::<_, Never, _>(move |connection| {
             connection
                 .prepare_cached(
-                    "UPDATE outbox SET state = ?2, attempts = attempts + 1, due_at = ?3, last_error = ?4 WHERE seq = ?1",
+                    "UPDATE outbox SET state = ?2, attempts = attempts + 1, due_at = ?3, last_error = ?4
+                     WHERE seq = ?1 AND state = 'pending'",
                 )?
                 .execute(params![seq, state.as_str(), due_at, error])?;
             Ok(())

@@ -247,10 +247,10 @@ impl Store {
 /// Bits of a place in all journals that tell the entry; those above tell the run.
 const ENTRY_BITS: u32 = 24;
 /// The last entry that a journal can have. A run has a few for every attempt of every step: thousands at most.
-const LAST: u64 = (1 << ENTRY_BITS) - 1;
+pub(crate) const LAST: u64 = (1 << ENTRY_BITS) - 1;
 
 /// Where an entry of a run stands among all entries.
-fn place(run: i64, seq: u64) -> i64 {
+pub(crate) fn place(run: i64, seq: u64) -> i64 {
     (run << ENTRY_BITS) | i64::try_from(seq.min(LAST)).unwrap_or(0)
 }
 

@@ -56,6 +56,10 @@ impl Store {
         self.inner.readers.run(work).await
     }
 
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.inner.writer
+    }
+
     pub(crate) fn memory(&self) -> Option<&Memory> {
         self.inner.writer.memory()
     }

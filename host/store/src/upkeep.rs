@@ -131,6 +131,14 @@ fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
             row?
         ));
     }
+    let mut leftovers = connection.prepare(
+        "SELECT r.id FROM run_erasures AS e JOIN runs AS r ON r.seq = e.run
+         WHERE EXISTS (SELECT 1 FROM run_events WHERE place BETWEEN e.run << 24 AND (e.run << 24) | 0xffffff) LIMIT ?1",
+    )?;
+    let rows = leftovers.query_map([PROBLEMS], |row| row.get::<_, String>(0))?;
+    for row in rows {
+        problems.push(format!("run {} was erased and has journal entries", row?));
+    }
     // Both ways: a sum that is wrong or left over, and runs that no sum knows.
     let mut totals = connection.prepare(
         "SELECT k.chain_id, k.status, k.ended, coalesce(c.ended, 0) FROM run_totals AS k LEFT JOIN (
@@ -184,6 +192,7 @@ fn info(connection: &Connection, path: PathBuf) -> rusqlite::Result<Info> {
         "councils",
         "runs",
         "run_events",
+        "run_erasures",
         "outbox",
         "api_keys",
         "idempotency_keys",

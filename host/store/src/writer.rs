@@ -11,18 +11,21 @@
 use crate::error::{Severity, Stop, StoreError, WriteError, is_refused_write, severity};
 use crate::folder;
 use crate::memory::Memory;
+use crate::open::BUSY;
 use crate::stats::Stats;
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Writes that may wait in the queue; further callers wait for a place.
 const QUEUE: usize = 4_096;
 /// Writes in one transaction. Bounds how long the first one waits for the last one.
 const BATCH: usize = 256;
+/// How long folding the log waits for readers. Every write waits with it.
+const FOLD_WAIT: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -35,6 +38,7 @@ pub(crate) struct Writer {
 
 enum Message {
     Write(Box<dyn Job>),
+    Fold(oneshot::Sender<Result<bool, StoreError>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -174,6 +178,18 @@ impl Writer {
         }
     }
 
+    /// Folds the log into the file and cuts it off. False when a reader stood in the way.
+    pub(crate) async fn fold(&self) -> Result<bool, StoreError> {
+        if self.memory.is_some() {
+            return Ok(true);
+        }
+        let (reply, answer) = oneshot::channel();
+        if self.queue.send(Message::Fold(reply)).await.is_err() {
+            return Err(self.gone());
+        }
+        answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Message::Close(done)).await.is_ok() {
@@ -195,11 +211,12 @@ impl Thread {
     fn run(mut self) {
         let mut closing = None;
         while let Some(message) = self.messages.blocking_recv() {
-            let mut batch = Vec::new();
+            let (mut batch, mut folds) = (Vec::new(), Vec::new());
             let mut next = Some(message);
             while let Some(message) = next {
                 match message {
                     Message::Write(job) => batch.push(job),
+                    Message::Fold(reply) => folds.push(reply),
                     Message::Close(done) => {
                         closing = Some(done);
                         self.messages.close();
@@ -214,6 +231,13 @@ impl Thread {
             if !batch.is_empty() {
                 self.commit(batch);
             }
+            if !folds.is_empty() {
+                // Once for everybody who asked: their writes are all before it.
+                let folded = self.fold();
+                for reply in folds {
+                    let _ = reply.send(folded.clone());
+                }
+            }
         }
         if !*self.poison.borrow() {
             // Leaves one file behind, without a log beside it. A reader that is still open only delays that.
@@ -227,6 +251,22 @@ impl Thread {
         drop(self.connection);
         if let Some(done) = closing {
             let _ = done.send(());
+        }
+    }
+
+    fn fold(&self) -> Result<bool, StoreError> {
+        if *self.poison.borrow() {
+            return Err(StoreError::Poisoned);
+        }
+        let folded = self.connection.busy_timeout(FOLD_WAIT).and_then(|()| {
+            self.connection
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        let restored = self.connection.busy_timeout(BUSY);
+        match folded.and_then(|busy| restored.map(|()| busy)) {
+            Ok(busy) => Ok(busy == 0),
+            Err(error) if severity(&error) == Severity::Busy => Ok(false),
+            Err(error) => Err(StoreError::from(&error)),
         }
     }
 

@@ -130,6 +130,7 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
         "DROP TRIGGER run_forgotten; DROP TABLE run_totals; DROP TABLE governance; DROP INDEX sprites_by_version;
+         DROP TABLE run_erasures; DROP INDEX runs_by_definition; DELETE FROM run_definitions WHERE document = '';
          CREATE TABLE before (
             run INTEGER NOT NULL REFERENCES runs (seq), seq INTEGER NOT NULL, bytes TEXT NOT NULL, hash BLOB NOT NULL,
             PRIMARY KEY (run, seq)

@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod info;
+mod prune;
 
 use std::process::ExitCode;
 
@@ -19,6 +20,7 @@ enum Verb {
     Backup(backup::Backup),
     Check(check::Check),
     Info(info::Info),
+    Prune(prune::Prune),
 }
 
 impl Db {
@@ -27,6 +29,7 @@ impl Db {
             Verb::Backup(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Info(verb) => verb.run(),
+            Verb::Prune(verb) => verb.run(),
         }
     }
 }

@@ -83,7 +83,8 @@ impl Doctor {
                 "problems": problems,
                 "warnings": warnings,
                 "verified": {
-                    "audit_entries": report.audit_entries, "executions": examined.executions, "sprites": examined.sprites,
+                    "audit_entries": report.audit_entries, "executions": examined.executions, "erased": examined.erased,
+                    "sprites": examined.sprites,
                 },
             }))?;
         } else {
@@ -102,8 +103,12 @@ impl Doctor {
                 println!("warning: {warning}");
             }
             if problems.is_empty() {
+                let erased = match examined.erased {
+                    0 => String::new(),
+                    erased => format!(" ({erased} of them erased)"),
+                };
                 println!(
-                    "ok: {} audit entries, {} ended executions and {} sprites verified",
+                    "ok: {} audit entries, {} ended executions{erased} and {} sprites verified",
                     report.audit_entries, examined.executions, examined.sprites
                 );
             }

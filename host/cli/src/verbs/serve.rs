@@ -3,12 +3,13 @@
 use crate::data::{Data, signing_key};
 use crate::home::Home;
 use crate::logs;
+use crate::moment::Age;
 use crate::plugin_host::PluginHost;
 use crate::settings::{Settings, outgoing};
 use anyhow::{Context, Result, bail};
 use mizzen_engine::Profile;
 use mizzen_ops::outgoing::Purpose;
-use mizzen_ops::{Clock, Host, HostKey, Runs, SystemClock};
+use mizzen_ops::{Clock, Host, HostKey, Runs, Sweep, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
 use std::io::Write;
@@ -23,6 +24,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const EXIT_POISONED: u8 = 3;
 /// How often open runs are looked at.
 const TEND_RUNS: Duration = Duration::from_secs(5);
+/// How often executions are looked for that were kept for long enough.
+const ERASE_OLD: Duration = Duration::from_secs(60 * 60);
 /// How long the last spans may take to reach their collector.
 const FLUSH: Duration = Duration::from_secs(10);
 /// Read when no other is named and it is there.
@@ -184,6 +187,9 @@ async fn start(
         );
     }
     tokio::spawn(tend_runs(Arc::clone(&host)));
+    if let Some(keep) = settings.keep()? {
+        tokio::spawn(erase_old(Arc::clone(&host), keep));
+    }
     tokio::spawn(Arc::clone(&host).deliver_hooks(Arc::new(outgoing(Purpose::Hooks))));
     Ok((host, server))
 }
@@ -196,13 +202,44 @@ async fn log_audit_head(store: &Store) {
     }
 }
 
-/// Looks again and again for open runs that nobody drives: an error in between must not strand one.
+/// Looks again and again for open runs that nobody drives: an error in between must not strand one. And finishes erasures.
 async fn tend_runs(host: Arc<Host>) {
     loop {
         tokio::time::sleep(TEND_RUNS).await;
         if let Err(error) = host.resume_runs().await {
             tracing::error!(%error, "the open runs cannot be looked at");
         }
+        if let Err(error) = host.settle_erasures().await {
+            tracing::error!(%error, "the space of erased executions cannot be given back now");
+        }
+    }
+}
+
+/// Erases executions that ended longer ago than they are to be kept, at once and again and again.
+async fn erase_old(host: Arc<Host>, keep: Age) {
+    let mut sweep = Sweep::retention(host.new_request_id());
+    loop {
+        sweep.up_to(keep.before(host.now_ms()));
+        let mut erased = 0_u64;
+        let result = loop {
+            match host.sweep(&mut sweep, usize::MAX).await {
+                Ok(swept) => {
+                    erased = erased.saturating_add(swept.erased);
+                    if !swept.more {
+                        break Ok(());
+                    }
+                }
+                Err(error) => break Err(error),
+            }
+        };
+        if erased > 0 {
+            tracing::info!(executions = erased, "erased what was kept for long enough");
+        }
+        // Gone on with the next time: where it stopped is known.
+        if let Err(error) = result {
+            tracing::error!(%error, "old executions cannot be erased now");
+        }
+        tokio::time::sleep(keep.duration().min(ERASE_OLD)).await;
     }
 }
 

@@ -211,7 +211,10 @@ async fn a_channel_is_posted_to_with_its_target_and_its_signature() {
         )
     );
     let signed = headers.iter().find(|(name, _)| name == "x-mizzen-signature-256");
-    assert_eq!(signed.unwrap().1, secret.sign(body.as_bytes()));
+    let header = |name: &str| &headers.iter().find(|(found, _)| found == name).unwrap().1;
+    let covered = format!("{}.{body}", header("x-mizzen-timestamp"));
+    assert_eq!(signed.unwrap().1, secret.sign(covered.as_bytes()));
+    assert!(header("user-agent").starts_with("mizzen/"));
     deliverer.abort();
 }
 

@@ -1,6 +1,8 @@
 //! A run's journal as one document that can be checked without the host: who trusts the public key can tell whether an entry
 //! was edited, dropped, reordered or cut off.
 
+mod erased;
+
 use super::seal::DOMAIN;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
@@ -19,6 +21,7 @@ pub(super) const FORMAT: &str = "mizzen-audit/1";
 const PARTS: &[&str] = &[
     "definition",
     "entries",
+    "erased",
     "execution_id",
     "format",
     "result",
@@ -46,6 +49,17 @@ pub struct Verified {
     pub head: String,
     /// The plugins that were loaded.
     pub load_plan: String,
+    /// That its entries and its result were erased, and only their hashes were verified.
+    pub erased: Option<ErasedRun>,
+}
+
+/// That a run was erased, as its host signed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasedRun {
+    /// When: RFC 3339.
+    pub at: String,
+    /// Who did it: the id of an API key, `local`, or `retention`.
+    pub by: String,
 }
 
 /// Why a document does not hold.
@@ -57,6 +71,19 @@ pub enum AuditError {
     /// It is not signed by the key.
     #[error("the seal is not signed by this key: the export is of another host, or was changed")]
     Signature,
+    /// The statement of what was erased is not signed by the key.
+    #[error(
+        "the statement of what was erased is not signed by this key: the execution was not erased by its host"
+    )]
+    ErasureSignature,
+    /// The statement of what was erased is about something else.
+    #[error(
+        "the statement of what was erased has another {0} than the seal: it is of another execution, or what was erased had been edited"
+    )]
+    Erasure(&'static str),
+    /// The hashes are not those of the entries that were erased.
+    #[error("the hashes are not those of the erased entries: they were edited")]
+    Hashes,
     /// An entry is not what was written at its place.
     #[error("entry {0} was edited, dropped or moved: its hash does not follow from the one before")]
     Broken(u64),
@@ -107,6 +134,9 @@ impl Host {
     }
 
     async fn document(&self, record: RunRecord) -> Result<Result<Value, AuditError>, OpError> {
+        if record.is_erased() {
+            return self.erased_document(record).await;
+        }
         let id = record.id;
         let mut entries = Vec::new();
         let mut after = 0;
@@ -121,17 +151,40 @@ impl Host {
         let Some(definition) = self.store.run_definition(record.definition_hash).await? else {
             return Ok(Err(AuditError::Malformed("its definition is gone".to_owned())));
         };
-        let seal = record.seal.as_deref().unwrap_or_default();
-        let Ok(seal) = serde_json::from_str::<Value>(seal) else {
-            return Ok(Err(AuditError::Malformed(
-                "it has no seal that can be read".to_owned(),
-            )));
-        };
-        Ok(Ok(json!({
-            "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "result": record.result,
-            "definition": definition, "seal": seal,
-        })))
+        Ok(seal_of(&record).map(|seal| {
+            json!({
+                "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "result": record.result,
+                "definition": definition, "seal": seal,
+            })
+        }))
     }
+
+    async fn erased_document(&self, record: RunRecord) -> Result<Result<Value, AuditError>, OpError> {
+        let id = record.id;
+        let Some(erasure) = self.store.run_erasure(id).await? else {
+            let gone = "its definition is gone, and nothing says that it was erased";
+            return Ok(Err(AuditError::Malformed(gone.to_owned())));
+        };
+        let Ok(erased) = serde_json::from_str::<Value>(&erasure.statement) else {
+            let unread = "the statement of what was erased cannot be read";
+            return Ok(Err(AuditError::Malformed(unread.to_owned())));
+        };
+        let hashes = erasure.hashes.into_iter();
+        let entries: Vec<Value> = hashes
+            .map(|hash| json!({"hash": Link::from_bytes(hash).to_string()}))
+            .collect();
+        Ok(seal_of(&record).map(|seal| {
+            json!({
+                "format": FORMAT, "execution_id": id.to_string(), "entries": entries, "erased": erased, "seal": seal,
+            })
+        }))
+    }
+}
+
+fn seal_of(record: &RunRecord) -> Result<Value, AuditError> {
+    let seal = record.seal.as_deref().unwrap_or_default();
+    serde_json::from_str(seal)
+        .map_err(|_| AuditError::Malformed("it has no seal that can be read".to_owned()))
 }
 
 /// Reads an export. A key that stands twice, or a member that nobody signs, would be a place for what others read and this does
@@ -144,8 +197,10 @@ pub(super) fn read(document: &str) -> Result<Value, String> {
         return Err("its format is not mizzen-audit/1".to_owned());
     }
     only(&document, "it", PARTS)?;
-    if let Some(seal) = document.get("seal") {
-        only(seal, "the seal", &["key", "signature", "statement"])?;
+    for (part, what) in [("seal", "the seal"), ("erased", "the erasure")] {
+        if let Some(part) = document.get(part) {
+            only(part, what, &["key", "signature", "statement"])?;
+        }
     }
     for entry in document
         .get("entries")
@@ -178,17 +233,8 @@ pub fn verify(document: &str, key: &PublicKey) -> Result<Verified, AuditError> {
 
 fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditError> {
     let malformed = |what: &str| AuditError::Malformed(what.to_owned());
-    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let seal = document.get("seal").ok_or_else(|| malformed("it has no seal"))?;
-    let statement_text = text(seal, "statement").ok_or_else(|| malformed("the seal has no statement"))?;
-    let signature = text(seal, "signature")
-        .and_then(|text| hex::decode(&text))
-        .ok_or_else(|| malformed("the seal has no signature"))?;
-    if !key.verifies_for(DOMAIN, statement_text.as_bytes(), &signature) {
-        return Err(AuditError::Signature);
-    }
-    let statement: Value =
-        serde_json::from_str(&statement_text).map_err(|error| AuditError::Malformed(error.to_string()))?;
+    let statement = signed(seal, DOMAIN, key)?.ok_or(AuditError::Signature)?;
     let sealed =
         |name: &str| text(&statement, name).ok_or_else(|| malformed("the statement is not complete"));
     let run = sealed("execution_id")?;
@@ -199,6 +245,17 @@ fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditE
     }
     if text(seal, "key") != Some(key.to_string()) {
         return Err(AuditError::Unsealed("the seal's key"));
+    }
+    if let Some(erased) = document.get("erased") {
+        let erased = erased::verify(document, erased, &statement, key)?;
+        return Ok(Verified {
+            execution_id: run,
+            status: sealed("status")?,
+            events: statement.get("events").and_then(Value::as_u64).unwrap_or(0),
+            head: sealed("head")?,
+            load_plan: sealed("load_plan")?,
+            erased: Some(erased),
+        });
     }
     let entries = document
         .get("entries")
@@ -243,7 +300,28 @@ fn verify_document(document: &Value, key: &PublicKey) -> Result<Verified, AuditE
         events,
         head: link.to_string(),
         load_plan: sealed("load_plan")?,
+        erased: None,
     })
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The statement under a signature of the key; none when the signature is not the key's.
+fn signed(part: &Value, domain: &str, key: &PublicKey) -> Result<Option<Value>, AuditError> {
+    let malformed = |what: &str| AuditError::Malformed(what.to_owned());
+    let statement =
+        text(part, "statement").ok_or_else(|| malformed("a signature is there without a statement"))?;
+    let signature = text(part, "signature")
+        .and_then(|text| hex::decode(&text))
+        .ok_or_else(|| malformed("a statement is there without a signature"))?;
+    if !key.verifies_for(domain, statement.as_bytes(), &signature) {
+        return Ok(None);
+    }
+    serde_json::from_str(&statement)
+        .map(Some)
+        .map_err(|error| AuditError::Malformed(error.to_string()))
 }
 
 fn digest(text: &str) -> String {

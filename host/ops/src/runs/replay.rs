@@ -156,29 +156,34 @@ impl<'a> Replayer<'a> {
     fn entries(&mut self) -> Result<(), Difference> {
         let mut link = Link::first(self.recording.id);
         for (recorded, seq) in self.recording.entries.iter().zip(1_u64..) {
-            let wrong = |field: &str, replayed: Value| Difference::at(seq, field, None, Some(replayed));
             link = link.next(&recorded.bytes);
+            // A field that does not follow from the run tells more than a hash that does not follow from the bytes.
+            self.entry(seq, &recorded.bytes)?;
             if recorded.hash != link.to_string() {
                 let found = Some(recorded.hash.as_str().into());
                 return Err(Difference::at(seq, "hash", found, Some(link.to_string().into())));
             }
-            let body: Map<String, Value> = serde_json::from_str(&recorded.bytes)
-                .map_err(|error| wrong("entry", format!("a JSON object ({error})").into()))?;
-            let entry = entry::read(&recorded.bytes)
-                .map_err(|error| wrong("entry", format!("one that this host writes ({error})").into()))?;
-            let id = Value::from(self.recording.id.to_string());
-            compared(seq, "execution_id", body.get("execution_id"), Some(&id))?;
-            compared(seq, "seq", body.get("seq"), Some(&seq.into()))?;
-            for cleared in &entry.cleared {
-                self.cleared(seq, &body, cleared)?;
-            }
-            match entry.what {
-                What::Started(started) => self.started(seq, &body, *started, entry.at_ms)?,
-                What::Happened(event) => self.happened(seq, &body, event, entry.at_ms)?,
-                What::Intent => self.intent(seq, &body)?,
-            }
         }
         Ok(())
+    }
+
+    fn entry(&mut self, seq: u64, bytes: &str) -> Result<(), Difference> {
+        let wrong = |field: &str, replayed: Value| Difference::at(seq, field, None, Some(replayed));
+        let body: Map<String, Value> = serde_json::from_str(bytes)
+            .map_err(|error| wrong("entry", format!("a JSON object ({error})").into()))?;
+        let entry = entry::read(bytes)
+            .map_err(|error| wrong("entry", format!("one that this host writes ({error})").into()))?;
+        let id = Value::from(self.recording.id.to_string());
+        compared(seq, "execution_id", body.get("execution_id"), Some(&id))?;
+        compared(seq, "seq", body.get("seq"), Some(&seq.into()))?;
+        for cleared in &entry.cleared {
+            self.cleared(seq, &body, cleared)?;
+        }
+        match entry.what {
+            What::Started(started) => self.started(seq, &body, *started, entry.at_ms),
+            What::Happened(event) => self.happened(seq, &body, event, entry.at_ms),
+            What::Intent => self.intent(seq, &body, entry.at_ms),
+        }
     }
 
     fn started(
@@ -316,7 +321,7 @@ impl<'a> Replayer<'a> {
         Ok(())
     }
 
-    fn intent(&mut self, seq: u64, body: &Map<String, Value>) -> Result<(), Difference> {
+    fn intent(&mut self, seq: u64, body: &Map<String, Value>, at_ms: u64) -> Result<(), Difference> {
         let Some(expected) = self.intents.pop_front() else {
             let kind = body.get("kind").cloned();
             let nothing = "nothing: no call that changes the world is due";
@@ -326,7 +331,11 @@ impl<'a> Replayer<'a> {
         for (field, value) in &expected {
             compared(seq, field, body.get(field), Some(value))?;
         }
-        nothing_else(seq, body, &expected)
+        nothing_else(seq, body, &expected)?;
+        if let Some(run) = &self.run {
+            self.account.add(seq, at_ms, body, run.result());
+        }
+        Ok(())
     }
 
     /// The journal is at its end: so must the run be, with the result that was recorded.

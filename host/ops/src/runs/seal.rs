@@ -10,7 +10,7 @@ use mizzen_model::journal::Link;
 pub(super) const DOMAIN: &str = "mizzen/run-seal/v1";
 
 /// What a hook is signed for.
-const HOOK_DOMAIN: &str = "mizzen/hook/v1";
+const HOOK_DOMAIN: &str = "mizzen/hook/v2";
 
 /// The key that the host signs ended runs with.
 #[derive(Debug)]
@@ -34,20 +34,24 @@ impl HostKey {
         self.public.clone()
     }
 
-    /// The signature under a hook's body, as 128 hexadecimal digits.
-    pub(crate) fn sign_hook(&self, body: &str) -> String {
-        hex::encode(&self.secret.sign_for(HOOK_DOMAIN, body.as_bytes()))
+    /// The signature under a hook's timestamp and body, as 128 hexadecimal digits.
+    pub(crate) fn sign_hook(&self, signed: &str) -> String {
+        hex::encode(&self.secret.sign_for(HOOK_DOMAIN, signed.as_bytes()))
     }
 
     /// A seal, JSON: what was signed, and the signature.
     pub(super) fn seal(&self, sealed: &Seal<'_>) -> String {
-        let statement = sealed.statement();
-        let signature = hex::encode(&self.secret.sign_for(DOMAIN, statement.as_bytes()));
-        let mut seal = Body::default();
-        seal.text("statement", &statement);
-        seal.text("signature", &signature);
-        seal.text("key", &self.public);
-        seal.finish()
+        self.signed(DOMAIN, &sealed.statement())
+    }
+
+    /// A statement with its signature, JSON.
+    pub(super) fn signed(&self, domain: &str, statement: &str) -> String {
+        let signature = hex::encode(&self.secret.sign_for(domain, statement.as_bytes()));
+        let mut signed = Body::default();
+        signed.text("statement", statement);
+        signed.text("signature", &signature);
+        signed.text("key", &self.public);
+        signed.finish()
     }
 }
 

@@ -99,8 +99,40 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("error", component("ExecutionError")),
                     ("escalation", component("Escalation")),
                     ("packs", many("PackEvaluation")),
+                    ("erased", component("ErasedExecution")),
                 ],
             ),
+        ),
+        (
+            "ErasedExecution",
+            object(&[
+                ("at", time()),
+                (
+                    "by",
+                    json!({"type": "string", "description": "The id of an API key, `local`, or `retention` (the host's own `[store] keep`)."}),
+                ),
+                (
+                    "entries",
+                    json!({"type": "integer", "minimum": 0, "description": "How many entries its journal had; their hashes are kept."}),
+                ),
+            ]),
+        ),
+        (
+            "ErasureReport",
+            object(&[
+                (
+                    "erased",
+                    json!({"type": "integer", "minimum": 0, "description": "Executions that were erased by this request."}),
+                ),
+                (
+                    "open",
+                    json!({"type": "integer", "minimum": 0, "description": "Executions that were passed over because they have not ended."}),
+                ),
+                (
+                    "more",
+                    json!({"type": "boolean", "description": "Whether there may be more: send the request again."}),
+                ),
+            ]),
         ),
         (
             "StepExecution",
@@ -219,24 +251,26 @@ fn executions() -> Vec<(&'static str, Value)> {
             "ExecutionList",
             list("executions", component("ChainExecutionResult")),
         ),
+        ("DeliveryList", list("deliveries", component("Delivery"))),
         (
-            "DeliveryList",
-            list(
-                "deliveries",
-                object(&[
-                    ("rule_id", json!({"type": "string"})),
-                    ("hook", json!({"type": "string"})),
-                    (
-                        "state",
-                        json!({"type": "string", "enum": ["pending", "delivered", "failed"]}),
-                    ),
-                    ("attempts", number()),
-                    (
-                        "last_error",
-                        json!({"type": ["string", "null"], "description": "Why the last try failed."}),
-                    ),
-                ]),
-            ),
+            "Delivery",
+            object(&[
+                (
+                    "number",
+                    json!({"type": "integer", "minimum": 1, "description": "Names it; also the end of `x-mizzen-delivery`."}),
+                ),
+                ("rule_id", json!({"type": "string"})),
+                ("hook", json!({"type": "string"})),
+                (
+                    "state",
+                    json!({"type": "string", "enum": ["pending", "delivered", "failed"]}),
+                ),
+                ("attempts", number()),
+                (
+                    "last_error",
+                    json!({"type": ["string", "null"], "description": "Why the last try failed."}),
+                ),
+            ]),
         ),
         (
             "ExecutionHistory",
@@ -348,7 +382,7 @@ fn envelopes() -> Vec<(&'static str, Value)> {
                 ("at", json!({"type": "string", "format": "date-time"})),
                 (
                     "actor",
-                    json!({"type": "string", "description": "The id of an API key, `local` or `anonymous`."}),
+                    json!({"type": "string", "description": "The id of an API key, `local`, `anonymous` or `retention`."}),
                 ),
                 (
                     "action",

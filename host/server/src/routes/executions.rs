@@ -9,13 +9,19 @@ use crate::problem::{Code, Problem, vetoed};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, List, RunFilter, Wait};
+use mizzen_ops::{
+    ErasureFilter, Executed, ExecutionPlace, Executions, Grant, List, Refusal, RunFilter, Sweep, Wait,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 use uuid::Uuid;
 
 /// A run ends by its own timeout, or waits for a person; whoever waits for it is not given up before.
 const RUN_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Executions that one request erases; it is answered within its time.
+const ERASED_AT_ONCE: u64 = 1_000;
+/// No delivery has a greater number: what every JSON reader takes exactly.
+const NUMBER_MAX: i64 = (1 << 53) - 1;
 /// No list is that long.
 const OFFSET_MAX: usize = 1_000_000_000;
 
@@ -217,6 +223,50 @@ pub fn routes() -> Vec<Route> {
             ..base()
         },
         Route {
+            method: Method::DELETE,
+            path: "/v1/executions/{id}",
+            operation: "eraseExecution",
+            summary: "Erase an execution",
+            description: "What callers and plugins wrote is erased: its journal, its result, what its hooks carried. Hashes and a statement \
+                          that the host signs stay, so that an export still verifies and says what was erased. Erasing twice is erasing \
+                          once. An execution that is open is a 409: cancel it first.",
+            access: Access::Needs(Grant::RunsErase),
+            parameters: vec![id("The execution's id.")],
+            success: Success {
+                status: 204,
+                description: "It is erased.",
+                content: None,
+                example: None,
+                headers: &[],
+            },
+            errors: vec![Code::ExecutionNotFound, Code::ExecutionOpen],
+            handler: |call| Box::pin(erase(call)),
+            ..base()
+        },
+        Route {
+            method: Method::DELETE,
+            operation: "eraseExecutions",
+            summary: "Erase the executions of a council",
+            description: "Those that have ended, oldest first, as `DELETE /v1/executions/{id}` does. At most 1,000 with one request: send it \
+                          again while `more` is true. The council need not exist any more.",
+            access: Access::Needs(Grant::RunsErase),
+            parameters: vec![
+                query("council_id", "The council. Required.", uuid()),
+                query(
+                    "until",
+                    "Only what ended before this time.",
+                    json!({"type": "string", "format": "date-time"}),
+                ),
+            ],
+            success: Success {
+                description: "What was erased.",
+                example: Some(json!({"erased": 12, "open": 0, "more": false})),
+                ..page("ErasureReport")
+            },
+            handler: |call| Box::pin(erase_many(call)),
+            ..base()
+        },
+        Route {
             method: Method::POST,
             path: "/v1/executions/{id}/cancel",
             operation: "cancelExecution",
@@ -261,6 +311,37 @@ pub fn routes() -> Vec<Route> {
             ..base()
         },
         Route {
+            method: Method::POST,
+            path: "/v1/executions/{id}/deliveries/{number}/redeliver",
+            operation: "redeliverHook",
+            summary: "Deliver a hook again",
+            description: "One that was given up: it is due at once, and is tried as often as a new one. One that is pending or was delivered is a 409.",
+            access: Access::Needs(Grant::RunsRespond),
+            parameters: vec![
+                id("The execution's id."),
+                Parameter {
+                    name: "number",
+                    place: Place::Path,
+                    description: "The delivery's number, from the list.",
+                    schema: json!({"type": "integer", "minimum": 1, "maximum": NUMBER_MAX}),
+                    example: Some(json!(7)),
+                },
+            ],
+            success: Success {
+                status: 202,
+                description: "It is pending.",
+                ..page("Delivery")
+            },
+            errors: vec![
+                Code::ExecutionNotFound,
+                Code::ExecutionErased,
+                Code::DeliveryNotFound,
+                Code::DeliveryConflict,
+            ],
+            handler: |call| Box::pin(redeliver(call)),
+            ..base()
+        },
+        Route {
             path: "/v1/executions/{id}/events",
             operation: "streamExecutionEvents",
             summary: "Follow an execution",
@@ -289,7 +370,11 @@ pub fn routes() -> Vec<Route> {
                 example: None,
                 headers: &[],
             }),
-            errors: vec![Code::ExecutionNotFound, Code::TooManyEventStreams],
+            errors: vec![
+                Code::ExecutionNotFound,
+                Code::ExecutionErased,
+                Code::TooManyEventStreams,
+            ],
             handler: |call| Box::pin(events(call)),
             ..base()
         },
@@ -331,7 +416,10 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
         .await?;
     let place = location(executed.id());
     let reply = match &executed {
-        Executed::Ended(result) if result.status == ExecutionStatus::Vetoed => return Err(vetoed(result)),
+        // Of one that was erased nobody knows any more what was against it.
+        Executed::Ended(result) if result.status == ExecutionStatus::Vetoed && result.erased.is_none() => {
+            return Err(vetoed(result));
+        }
         Executed::Ended(result) => Reply::json(result.text().to_owned()),
         Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
@@ -371,6 +459,20 @@ struct Asked {
     offset: usize,
 }
 
+fn uuid(call: &Call, name: &str) -> Result<Option<Uuid>, Problem> {
+    let Some(text) = call.parameter(name) else {
+        return Ok(None);
+    };
+    let id = mizzen_model::id::CouncilId::parse(text).map(|id| Some(id.uuid()));
+    id.map_err(|_| {
+        invalid_parameter(
+            name,
+            text,
+            "a lowercase UUID such as 3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
+        )
+    })
+}
+
 fn asked(call: &Call) -> Result<Asked, Problem> {
     let status = match call.parameter("status") {
         None => None,
@@ -382,18 +484,6 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
             )
         })?),
     };
-    let uuid = |name: &str| match call.parameter(name) {
-        None => Ok(None),
-        Some(text) => mizzen_model::id::CouncilId::parse(text)
-            .map(|id| Some(id.uuid()))
-            .map_err(|_| {
-                invalid_parameter(
-                    name,
-                    text,
-                    "a lowercase UUID such as 3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
-                )
-            }),
-    };
     let offset = call.number("offset", (0, OFFSET_MAX), 0)?;
     // A cursor says where the page begins; an offset beside it has nothing to add.
     let place = match call.parameter("cursor") {
@@ -402,8 +492,8 @@ fn asked(call: &Call) -> Result<Asked, Problem> {
     };
     Ok(Asked {
         filter: RunFilter {
-            chain: uuid("chain_id")?,
-            council: uuid("council_id")?,
+            chain: uuid(call, "chain_id")?,
+            council: uuid(call, "council_id")?,
             status: status.map(|status| status.as_str().to_owned()),
             since: call.time("since")?,
             until: call.time("until")?,
@@ -455,6 +545,47 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::json(text(&result)))
 }
 
+async fn erase(call: Call) -> Result<Reply, Problem> {
+    call.app
+        .host
+        .erase_execution(&call.caller, call.id("id")?)
+        .await?;
+    Ok(Reply::no_content())
+}
+
+async fn erase_many(call: Call) -> Result<Reply, Problem> {
+    let until = call.time("until")?;
+    // Never of everything by a parameter that was forgotten.
+    let council = uuid(&call, "council_id")?.ok_or_else(|| {
+        Problem::new(
+            Code::ValidationError,
+            "council_id says whose executions are to be erased; add it",
+        )
+        .with("parameter", "council_id")
+    })?;
+    let filter = ErasureFilter {
+        council: Some(council),
+        before: until,
+    };
+    let host = &call.app.host;
+    let (mut sweep, mut erased) = (Sweep::of(&call.caller, filter), 0_u64);
+    let more = loop {
+        let left = ERASED_AT_ONCE.saturating_sub(erased);
+        let swept = host
+            .sweep(&mut sweep, usize::try_from(left).unwrap_or(usize::MAX))
+            .await?;
+        erased = erased.saturating_add(swept.erased);
+        if !swept.more || erased >= ERASED_AT_ONCE {
+            break swept.more;
+        }
+    };
+    host.settle_sweep().await?;
+    let open = host.count_open(filter).await?;
+    Ok(Reply::json(
+        json!({"erased": erased, "open": open, "more": more}).to_string(),
+    ))
+}
+
 async fn cancel(call: Call) -> Result<Reply, Problem> {
     let result = call
         .app
@@ -480,6 +611,20 @@ async fn deliveries(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::json(json!({ "deliveries": deliveries }).to_string()))
 }
 
+async fn redeliver(call: Call) -> Result<Reply, Problem> {
+    let id = call.id("id")?;
+    let text = call.segment("number");
+    let number = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|number| (1..=NUMBER_MAX).contains(number))
+        .ok_or_else(|| invalid_parameter("number", text, "the number of a delivery"))?;
+    let delivery = call.app.host.redeliver_hook(&call.caller, id, number).await?;
+    Ok(Reply::new(StatusCode::ACCEPTED, JSON, delivery.to_string()))
+}
+
 async fn events(call: Call) -> Result<Reply, Problem> {
     let id = call.id("id")?;
     let after = match call
@@ -497,6 +642,9 @@ async fn events(call: Call) -> Result<Reply, Problem> {
     };
     // Refused here and not in the stream: an unknown execution is a 404.
     let shown = call.app.host.execution(id).await?;
+    if shown.erased.is_some() {
+        return Err(Refusal::ExecutionErased(id).into());
+    }
     // An EventSource comes back when a stream ends, and stays away after a 204.
     let has_all =
         after > 0 && shown.completed_at.is_some() && call.app.host.next_events(id, after).await?.is_none();

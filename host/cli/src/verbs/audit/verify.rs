@@ -13,7 +13,7 @@ Example:
   mizzen audit verify run.json --key ed25519:…
 
 Exits 1 when anything in it was edited, dropped, reordered, added or cut off, or when the key is
-another one.")]
+another one. Of an execution that was erased the hashes are checked, and who erased it when is printed.")]
 pub(crate) struct Verify {
     /// The export
     #[arg(value_name = "FILE")]
@@ -38,14 +38,33 @@ impl Verify {
         };
         let text = mizzen_catalog::files::read_text(&self.file, MAX_FILE)?;
         match mizzen_ops::verify_audit(&text, &key) {
-            Ok(verified) if self.json => output::json(&serde_json::json!({
-                "ok": true, "execution_id": verified.execution_id, "status": verified.status,
-                "events": verified.events, "head": verified.head, "load_plan": verified.load_plan,
-            }))?,
-            Ok(verified) => println!(
-                "ok: execution {} ({}), {} entries, head {}, load plan {}",
-                verified.execution_id, verified.status, verified.events, verified.head, verified.load_plan
-            ),
+            Ok(verified) if self.json => {
+                let mut report = serde_json::json!({
+                    "ok": true, "execution_id": verified.execution_id, "status": verified.status,
+                    "events": verified.events, "head": verified.head, "load_plan": verified.load_plan,
+                });
+                if let (Some(erased), Some(members)) = (&verified.erased, report.as_object_mut()) {
+                    let erased = serde_json::json!({"at": erased.at, "by": erased.by});
+                    members.insert("erased".to_owned(), erased);
+                }
+                output::json(&report)?;
+            }
+            Ok(verified) => {
+                println!(
+                    "ok: execution {} ({}), {} entries, head {}, load plan {}",
+                    verified.execution_id,
+                    verified.status,
+                    verified.events,
+                    verified.head,
+                    verified.load_plan
+                );
+                if let Some(erased) = &verified.erased {
+                    println!(
+                        "erased at {} by {}: what its {} entries, its result and its council said is gone; their hashes are the sealed ones",
+                        erased.at, erased.by, verified.events
+                    );
+                }
+            }
             Err(error) => {
                 if self.json {
                     output::json(&serde_json::json!({"ok": false, "error": error.to_string()}))?;

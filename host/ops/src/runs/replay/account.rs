@@ -191,6 +191,7 @@ fn itself(body: &Map<String, Value>) -> String {
             let asked = body.get("asked").and_then(Value::as_array).map_or(0, Vec::len);
             format!("{asked} packs answered")
         }
+        "intent" => format!("{} is about to be called", text("tool")),
         "decided" => format!("a person answered: {} ({})", text("decision"), text("reason")),
         "cancelled" => format!("cancelled: {}", text("reason")),
         "tick" => "time passed".to_owned(),

@@ -26,10 +26,18 @@ pub(super) struct RecordedEntry {
     pub(super) hash: String,
 }
 
-/// A text that is not an export.
+/// A text that a run cannot be read from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not an audit export: {0}; `mizzen audit export RUN` makes one")]
-pub struct RecordingError(String);
+pub enum RecordingError {
+    /// It is something else.
+    #[error("not an audit export: {0}; `mizzen audit export RUN` makes one")]
+    NotAnExport(String),
+    /// There is nothing to go through.
+    #[error(
+        "the execution was erased: its journal is gone, and only `mizzen audit verify` can still check its hashes"
+    )]
+    Erased,
+}
 
 impl Recording {
     /// Reads an export of `mizzen audit export`. Whether it is the one that was signed is [`verify`](crate::verify_audit)'s question.
@@ -37,11 +45,14 @@ impl Recording {
     /// # Errors
     /// When it is not such a document.
     pub fn from_export(document: &str) -> Result<Self, RecordingError> {
-        let wrong = |what: &str| RecordingError(what.to_owned());
-        let document = audit::read(document).map_err(RecordingError)?;
+        let wrong = |what: &str| RecordingError::NotAnExport(what.to_owned());
+        let document = audit::read(document).map_err(RecordingError::NotAnExport)?;
+        if document.get("erased").is_some() {
+            return Err(RecordingError::Erased);
+        }
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let id = text(&document, "execution_id").ok_or_else(|| wrong("it names no execution"))?;
-        let id = ExecutionId::parse(&id).map_err(|error| RecordingError(error.to_string()))?;
+        let id = ExecutionId::parse(&id).map_err(|error| wrong(&error.to_string()))?;
         let definition = text(&document, "definition").ok_or_else(|| wrong("it has no definition"))?;
         let entries = document.get("entries").and_then(Value::as_array);
         let entries = entries.ok_or_else(|| wrong("it has no entries"))?.iter();
@@ -65,6 +76,9 @@ impl Host {
     /// A stored run, whether it has ended or not.
     pub async fn recording(&self, id: Uuid) -> Result<Recording, OpError> {
         let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
+        if record.is_erased() {
+            return Err(Refusal::ExecutionErased(id).into());
+        }
         let definition = self.store.run_definition(record.definition_hash).await?;
         let definition =
             definition.ok_or_else(|| Fault::Internal(format!("the definition of run {id} is gone")))?;
