@@ -55,6 +55,7 @@ mod steer_execution;
 mod store_stats;
 pub mod toolbox;
 mod traces;
+mod try_set;
 mod update_council;
 mod update_sprite;
 mod verify_fingerprint;
@@ -88,6 +89,7 @@ pub use runs::{
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
+pub use try_set::{Secrets, SetTrial};
 pub use verify_fingerprint::FingerprintReport;
 
 pub use mizzen_store::{AuditFilter, List, RunFilter, SpriteFilter};

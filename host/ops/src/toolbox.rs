@@ -68,7 +68,7 @@ struct Ready {
 }
 
 /// A set that would load. It does not run yet.
-pub(crate) struct Tried {
+pub struct Tried {
     pub(crate) next: Loaded,
     outfit: Arc<Outfit>,
 }
@@ -77,6 +77,13 @@ pub(crate) struct Tried {
 pub(crate) struct Callable {
     tool: InstalledTool,
     plugin: Plugin,
+}
+
+impl Tried {
+    /// The set.
+    pub const fn loaded(&self) -> &Loaded {
+        &self.next
+    }
 }
 
 impl Loaded {
