@@ -4,8 +4,8 @@
 //! been touched; [`Prepared::write`] does it. In between, the caller has the plan compiled, described, registered and mounted
 //! (`ops::SetTrial`): what the static stages cannot see would keep the host from starting.
 
-mod grants;
 mod granting;
+mod grants;
 mod package;
 mod removal;
 mod switch;

@@ -381,7 +381,7 @@ fn a_bad_set_lists_all_its_problems_and_what_is_installed() {
         "{said}"
     );
     assert!(
-        said.contains("[grants.plugin]") && said.contains("text = [\"kv:read\"]"),
+        said.contains("run: mizzen plugins grants text --add kv:read"),
         "{said}"
     );
     let listed = place.json(&["plugins", "list"]);

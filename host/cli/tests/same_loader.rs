@@ -74,10 +74,7 @@ fn check_install_plan_and_list_refuse_what_serve_refuses() {
         assert_eq!(states, ["refused", "not loaded"], "{listed}");
         // What is broken can be taken away, and then the rest is ready.
         fs::remove_file(installed).unwrap();
-        assert_eq!(
-            place.json(&["plugins", "list"])["plugins"][0]["state"],
-            "ready"
-        );
+        assert_eq!(place.json(&["plugins", "list"])["plugins"][0]["state"], "ready");
         fs::remove_file(place.path("plugins/good.wasm")).unwrap();
     }
 }

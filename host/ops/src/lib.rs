@@ -82,7 +82,7 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
-pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
+pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay,
     RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,

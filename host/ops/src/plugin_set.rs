@@ -129,6 +129,9 @@ impl PluginSet {
             }
             planned => planned?,
         };
+        if let Some(folder) = config.sources.missing_folder() {
+            tracing::info!(folder = %folder.display(), "the plugin folder does not exist and counts as empty");
+        }
         for file in [
             &installation.config,
             &config.trust_file,

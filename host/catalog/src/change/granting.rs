@@ -47,8 +47,9 @@ impl Installation {
         let (old, _) = self.terms()?;
         let name = &change.plugin;
         let granted = old.grants.plugin.get(name);
-        let is_granted =
-            |wanted: &&Permission| granted.is_some_and(|granted| granted.iter().any(|known| known == *wanted));
+        let is_granted = |wanted: &&Permission| {
+            granted.is_some_and(|granted| granted.iter().any(|known| known == *wanted))
+        };
         if let Some(stranger) = change.remove.iter().find(|wanted| !is_granted(wanted)) {
             return Err(ChangeError::Conflict(format!(
                 "{stranger} is not granted to {name}; `mizzen plugins grants {name}` shows what is"

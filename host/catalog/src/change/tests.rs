@@ -353,7 +353,10 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
     let place = Place::new("[grants.plugin]\ntext = [\"kv:read\", \"clock\"]\n");
     needs.write(&place.0.path().join("plugins"));
     let permissions = |texts: &[&str]| -> Vec<Permission> {
-        texts.iter().map(|text| Permission::parse(text).unwrap()).collect()
+        texts
+            .iter()
+            .map(|text| Permission::parse(text).unwrap())
+            .collect()
     };
     let change = |add: &[&str], remove: &[&str], breakage: Breakage| {
         let change = GrantsChange {
@@ -378,7 +381,12 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
     assert_eq!(place.config(), before);
     // What the set does not need to load goes at once.
     assert!(change(&[], &["clock"], Breakage::Refused).unwrap().plan.is_ok());
-    assert!(change(&[], &["kv:read"], Breakage::Accepted).unwrap().plan.is_err());
+    assert!(
+        change(&[], &["kv:read"], Breakage::Accepted)
+            .unwrap()
+            .plan
+            .is_err()
+    );
     assert!(!place.config().contains("kv:read"), "{}", place.config());
     // What is broken already is not a reason to keep anything, and what mends it by halves is let through.
     assert!(change(&["clock"], &[], Breakage::Refused).unwrap().plan.is_err());

@@ -13,6 +13,7 @@ use crate::home::Home;
 use crate::output;
 use anyhow::Context;
 use mizzen_catalog::change::Prepared;
+use mizzen_catalog::config::PluginConfig;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::process::ExitCode;
@@ -83,6 +84,16 @@ fn print_dropped(prepared: &Prepared) {
         println!(
             "no longer granted, because no installed version asks for it: {} (a version that asks again waits for approval)",
             dropped.join(", ")
+        );
+    }
+}
+
+/// Prints a note when the folder that installs go to is not there yet.
+fn note_missing_folder(config: &PluginConfig) {
+    if let Some(folder) = config.sources.missing_folder() {
+        eprintln!(
+            "note: the plugin folder {} does not exist and counts as empty; `mizzen plugins install` makes it",
+            folder.display()
         );
     }
 }

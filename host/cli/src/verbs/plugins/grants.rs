@@ -51,10 +51,7 @@ impl Grants {
                 .collect::<Result<Vec<_>, _>>()
         };
         let (add, remove) = (parse(&self.add)?, parse(&self.remove)?);
-        if let Some(plugin) = wanted
-            .clone()
-            .filter(|_| !add.is_empty() || !remove.is_empty())
-        {
+        if let Some(plugin) = wanted.clone().filter(|_| !add.is_empty() || !remove.is_empty()) {
             let change = GrantsChange {
                 plugin,
                 add,

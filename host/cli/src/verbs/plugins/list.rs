@@ -26,11 +26,10 @@ pub(crate) struct List {
 impl List {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let (config, terms) = self.config.terms(home)?;
+        super::note_missing_folder(&config);
         let found = scan(&config.sources, config.max_package);
         let plan = match load_set(&config.sources, &terms) {
-            Ok(plan) => Trial::of(&self.config, home)?
-                .set(&config, &plan)?
-                .map(|_| plan),
+            Ok(plan) => Trial::of(&self.config, home)?.set(&config, &plan)?.map(|_| plan),
             Err(failure) => Err(failure),
         };
         let mut rows = Vec::new();

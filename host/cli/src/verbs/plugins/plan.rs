@@ -30,6 +30,7 @@ pub(crate) struct Plan {
 impl Plan {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let (config, terms) = self.config.terms(home)?;
+        super::note_missing_folder(&config);
         let loaded = match load_set(&config.sources, &terms) {
             Ok(plan) => Trial::of(&self.config, home)?
                 .set(&config, &plan)?
