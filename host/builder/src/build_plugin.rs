@@ -48,8 +48,8 @@ pub struct BuiltPlugin {
     pub imports: Vec<String>,
     /// Those of them that no host links, each with the reason.
     pub refused: Vec<(String, String)>,
-    /// Those of them whose permission the manifest does not declare, each with an example of the line to add.
-    pub undeclared: Vec<(String, &'static str)>,
+    /// Those of them whose permission the manifest does not declare, each with the permissions that it may be about.
+    pub undeclared: Vec<(String, &'static [&'static str])>,
     /// Whether the same package was there already.
     pub unchanged: bool,
 }
@@ -120,8 +120,8 @@ pub(crate) fn write_package(
         };
         match import.need() {
             Need::Refused { reason } => refused.push((import.name.clone(), reason)),
-            Need::Permission { kind, example } if !declares(kind) => {
-                undeclared.push((import.name.clone(), example));
+            Need::Permission { kind, examples } if !declares(kind) => {
+                undeclared.push((import.name.clone(), examples));
             }
             Need::Nothing | Need::Permission { .. } => {}
         }

@@ -1,14 +1,17 @@
 //! Changes of what is installed: checked as a whole, approved, and only then written.
 //!
-//! Whoever asks for a change (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would
-//! be. No file has been touched; [`Prepared::write`] does it. In between, a running host tries the plan.
+//! The caller (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would be. No file has
+//! been touched; [`Prepared::write`] does it. In between, the caller has the plan compiled, described, registered and mounted
+//! (`ops::SetTrial`): what the static stages cannot see would keep the host from starting.
 
+mod granting;
 mod grants;
 mod package;
 mod removal;
 mod switch;
 mod version;
 
+pub use granting::{Breakage, GrantsChange};
 pub use package::{Approval, NewPackage, Placement};
 pub use removal::{GrantsFate, Removal};
 pub use switch::{Switch, Switching};
@@ -16,13 +19,11 @@ pub use version::{Direction, OlderVersion};
 
 use crate::config::{ConfigError, EditError, MAX_CONFIG, PluginConfig};
 use crate::diff::UpgradeDiff;
-use crate::error::{LoadCode, PluginLoadError, Stage};
+use crate::error::{LoadCode, PluginLoadError};
 use crate::files::{self, EditLock, FileError};
 use crate::key::KeyId;
 use crate::load::{Change, LoadFailure, LoadPlan, Terms, load_changed, load_set};
 use crate::trust::{Pins, TrustFileError, TrustMode, UnixTime};
-use mizzen_model::governance::PackMount;
-use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::{Namespace, PluginName};
 use mizzen_model::permission::Permission;
 use semver::Version;
@@ -188,14 +189,7 @@ impl Installation {
     ) -> Result<Result<LoadPlan, LoadFailure>, ChangeError> {
         let old = load_set(&before.sources, &self.terms_of(before)?);
         let failure = match load_changed(&after.sources, change, &self.terms_of(after)?) {
-            Ok(plan) => {
-                let errors = unmounted(&after.governance, old.as_ref().ok(), &plan);
-                return if errors.is_empty() {
-                    Ok(Ok(plan))
-                } else {
-                    Err(LoadFailure { errors }.into())
-                };
-            }
+            Ok(plan) => return Ok(Ok(plan)),
             Err(failure) => failure,
         };
         let known = |error: &PluginLoadError| {
@@ -294,38 +288,6 @@ impl Installation {
         }
         Ok(())
     }
-}
-
-/// Packs that `mizzen.toml` mounts, that a plugin of the old set could have provided, and none of the new one can. What a plugin
-/// describes is known to a running host alone, which is stricter; this keeps the command line from leaving a host that does not start.
-fn unmounted(mounts: &[PackMount], old: Option<&LoadPlan>, new: &LoadPlan) -> Vec<PluginLoadError> {
-    let provider = |plan: &LoadPlan, id: &str| {
-        let manifests = plan.plugins().iter().map(|planned| planned.plugin().manifest());
-        let mut packs = manifests.filter(|manifest| manifest.provides().contains(&Provides::Pack));
-        packs
-            .find(|manifest| {
-                manifest
-                    .namespaces()
-                    .iter()
-                    .any(|claimed| claimed.contains_id(id))
-            })
-            .map(|manifest| manifest.name().to_string())
-    };
-    let error = |mount: &PackMount| {
-        let plugin = provider(old?, &mount.id)?;
-        provider(new, &mount.id).is_none().then(|| PluginLoadError {
-            code: LoadCode::PackUnmountable,
-            stage: Stage::Register,
-            plugin: Some(plugin),
-            file: None,
-            message: format!(
-                "mizzen.toml mounts the pack {:?} for the whole host, and nothing else provides it",
-                mount.id
-            ),
-            help: "take its [[governance]] out of mizzen.toml first".to_owned(),
-        })
-    };
-    mounts.iter().filter_map(error).collect()
 }
 
 /// Read again and added to: another process may have remembered keys since the plan was made.

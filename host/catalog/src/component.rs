@@ -28,17 +28,17 @@ const MAX_ITEM_NAME: usize = 256;
 const IMPORT_SECTION: u8 = 10;
 const EXPORT_SECTION: u8 = 11;
 
-/// Interfaces that a component may import, and what kind of permission each takes.
-const INTERFACES: &[(&str, Option<(Kind, &str)>)] = &[
+/// Interfaces that a component may import, what kind of permission each takes, and the permissions that it may be about.
+const INTERFACES: &[(&str, Option<(Kind, &[&str])>)] = &[
     ("types", None),
     ("log", None),
-    ("config", Some((Kind::Config, "config"))),
-    ("secrets", Some((Kind::Secret, "secret:NAME"))),
-    ("kv", Some((Kind::Kv, "kv:read"))),
-    ("http", Some((Kind::Net, "net:HOST"))),
-    ("tools", Some((Kind::Tools, "tools:NAMESPACE.NAME"))),
-    ("clock", Some((Kind::Clock, "clock"))),
-    ("random", Some((Kind::Random, "random"))),
+    ("config", Some((Kind::Config, &["config"]))),
+    ("secrets", Some((Kind::Secret, &["secret:NAME"]))),
+    ("kv", Some((Kind::Kv, &["kv:read", "kv:write"]))),
+    ("http", Some((Kind::Net, &["net:HOST"]))),
+    ("tools", Some((Kind::Tools, &["tools:NAMESPACE.NAME"]))),
+    ("clock", Some((Kind::Clock, &["clock"]))),
+    ("random", Some((Kind::Random, &["random"]))),
 ];
 
 /// WASI packages that `wasm32-wasip2` always imports. The host answers them with closed, deterministic implementations,
@@ -86,8 +86,8 @@ pub enum Need {
     Permission {
         /// The kind.
         kind: Kind,
-        /// The line for `plugin.toml`, as an example to fill in.
-        example: &'static str,
+        /// Permissions for `plugin.toml`, to be filled in; one of them or several, depending on what the plugin does.
+        examples: &'static [&'static str],
     },
     /// It cannot be had at all.
     Refused {
@@ -262,7 +262,10 @@ impl Import {
                 }
                 (_, Err(reason)) => refused(reason),
                 (Some((_, None)), Ok(())) => Need::Nothing,
-                (Some((_, Some((kind, example)))), Ok(())) => Need::Permission { kind: *kind, example },
+                (Some((_, Some((kind, examples)))), Ok(())) => Need::Permission {
+                    kind: *kind,
+                    examples,
+                },
             };
         }
         if CLOSED_WASI.contains(&interface.package) {

@@ -111,7 +111,7 @@ kebab_codes! {
         ProvidesMismatch = "provides-mismatch",
         /// The default version that was chosen is not installed.
         DefaultNotInstalled = "default-not-installed",
-        /// The operator's settings do not fit the plugin's schema.
+        /// The operator's settings do not fit the plugin's schema, or the schema itself is refused.
         ConfigInvalid = "config-invalid",
         /// The component does not compile.
         CompileFailed = "compile-failed",

@@ -2,7 +2,7 @@
 
 use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::{NamespacePattern, PluginName};
-use mizzen_model::permission::PermissionSet;
+use mizzen_model::permission::{Permission, PermissionSet};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -37,6 +37,22 @@ impl Grants {
     }
 }
 
+/// The command that grants permissions to a plugin, as a shell takes it.
+pub(crate) fn command<'a>(
+    plugin: &PluginName,
+    permissions: impl IntoIterator<Item = &'a Permission>,
+) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || ":._-/@".contains(c);
+    let mut command = format!("mizzen plugins grants {plugin}");
+    for permission in permissions {
+        let text = permission.to_string();
+        // No permission holds a quote; what a shell would take for a pattern is quoted.
+        let quote = if text.chars().all(plain) { "" } else { "'" };
+        command.push_str(&format!(" --add {quote}{text}{quote}"));
+    }
+    command
+}
+
 /// Where grants come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GrantPolicy {
@@ -59,7 +75,16 @@ impl GrantPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mizzen_model::permission::Permission;
+
+    #[test]
+    fn a_command_can_be_pasted_into_a_shell() {
+        let permissions =
+            ["kv:read", "net:GET@a.example", "net:*.example"].map(|text| Permission::parse(text).unwrap());
+        assert_eq!(
+            command(&PluginName::parse("feed").unwrap(), &permissions),
+            "mizzen plugins grants feed --add kv:read --add net:GET@a.example --add 'net:*.example'"
+        );
+    }
 
     #[test]
     fn a_plugin_gets_what_its_name_and_its_namespaces_were_given() {

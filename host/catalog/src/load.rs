@@ -72,6 +72,16 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The folder that installs go to, when it is not there. It counts as empty: the first install makes it.
+    pub fn missing_folder(&self) -> Option<&Path> {
+        let folder = self.folders.first()?;
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        folder
+            .metadata()
+            .is_err_and(is_missing)
+            .then_some(folder.as_path())
+    }
+
     /// Whether a version of a plugin is not loaded, by its name alone or by both.
     pub fn is_disabled(&self, plugin: &PluginName, version: &Version) -> bool {
         let named = |version: Option<Version>| self.disabled.contains(&(plugin.clone(), version));
@@ -184,10 +194,9 @@ pub fn load_changed(sources: &Sources, change: &Change, terms: &Terms) -> Result
         .filter(stays)
         .map(|file| Candidate::read(file, terms));
     let new = added.map(|(path, bytes)| Candidate::parse(path, bytes.clone(), terms));
-    let mut candidates: Vec<Candidate> = there
+    let (disabled, mut candidates): (Vec<Candidate>, Vec<Candidate>) = there
         .chain(new)
-        .filter(|candidate| !candidate.is_disabled(sources))
-        .collect();
+        .partition(|candidate| candidate.is_disabled(sources));
     candidates.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     // A working copy: what one plugin pins holds for the next, and nothing is kept before the whole set has passed.
     let mut policy = terms.policy.clone();
@@ -206,7 +215,8 @@ pub fn load_changed(sources: &Sources, change: &Change, terms: &Terms) -> Result
         }
     }
     if errors.is_empty() {
-        return Ok(LoadPlan::new(verified, sources, terms));
+        let disabled = disabled.into_iter().filter_map(|candidate| candidate.manifest);
+        return Ok(LoadPlan::new(verified, disabled.collect(), sources, terms));
     }
     errors.sort_by(|a, b| (&a.plugin, &a.file, a.stage).cmp(&(&b.plugin, &b.file, b.stage)));
     Err(LoadFailure { errors })
@@ -221,7 +231,12 @@ fn find_files(sources: &Sources) -> (Vec<PathBuf>, Vec<PluginLoadError>) {
         let same = path.canonicalize().unwrap_or_else(|_| path.clone());
         found.entry(same).or_insert(path);
     };
-    for folder in &sources.folders {
+    let missing = sources.missing_folder();
+    for folder in sources
+        .folders
+        .iter()
+        .filter(|folder| missing != Some(folder.as_path()))
+    {
         let problem = |message: String| {
             let help = "create the folder, or correct `folders` under [plugins] in mizzen.toml";
             Subject::of_file(folder).error(Stage::Read, LoadCode::Unreadable, message, help)

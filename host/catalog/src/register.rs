@@ -45,8 +45,10 @@ pub enum Failure {
     Describe(String),
     /// A schema of one of its tools was refused.
     Schema(String),
+    /// The schema of its settings, in its own manifest, was refused.
+    ConfigSchema(String),
     /// The operator's settings do not fit its schema.
-    Config(String),
+    Settings(String),
 }
 
 /// What a plugin has, as it says; everything still hostile.
@@ -184,15 +186,23 @@ impl Entry {
         let described = match description.outcome {
             Ok(described) => described,
             Err(failure) => {
+                let help = match &failure {
+                    Failure::Settings(_) => format!("correct [config.{}] in mizzen.toml", plugin.name()),
+                    Failure::ConfigSchema(_) => {
+                        "correct [config] in plugin.toml and build the plugin again, or report it to its author"
+                            .to_owned()
+                    }
+                    Failure::Compile(_) | Failure::Describe(_) | Failure::Schema(_) => {
+                        "report it to the plugin's author, or remove or disable the plugin".to_owned()
+                    }
+                };
                 let (stage, code, message) = match failure {
                     Failure::Compile(message) => (Stage::Compile, LoadCode::CompileFailed, message),
                     Failure::Describe(message) => (Stage::Describe, LoadCode::DescribeFailed, message),
                     Failure::Schema(message) => (Stage::Register, LoadCode::SchemaRefused, message),
-                    Failure::Config(message) => (Stage::Register, LoadCode::ConfigInvalid, message),
-                };
-                let help = match code {
-                    LoadCode::ConfigInvalid => format!("correct [config.{}] in mizzen.toml", plugin.name()),
-                    _ => "report it to the plugin's author, or remove or disable the plugin".to_owned(),
+                    Failure::ConfigSchema(message) | Failure::Settings(message) => {
+                        (Stage::Register, LoadCode::ConfigInvalid, message)
+                    }
                 };
                 self.errors.push(subject.error(stage, code, message, help));
                 return;

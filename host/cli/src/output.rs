@@ -66,6 +66,12 @@ fn causes(error: &anyhow::Error) -> Vec<String> {
     said.split_off(1)
 }
 
+/// `1 plugin`, `2 plugins`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// Prints one JSON document on stdout, for `--json`.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string_pretty(value)?);

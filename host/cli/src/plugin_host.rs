@@ -89,7 +89,7 @@ impl PluginHost {
             Ok(())
         };
         for folder in config.sources.folders.into_iter().chain(parents) {
-            watch(folder)?;
+            watch(there(folder))?;
         }
         tracing::info!("watching the plugin folders");
         // What changed between the load at start and this line would never be noticed otherwise.
@@ -101,7 +101,7 @@ impl PluginHost {
                 .map(|config| config.sources.folders)
                 .unwrap_or_default()
             {
-                if let Err(error) = watch(folder) {
+                if let Err(error) = watch(there(folder)) {
                     tracing::error!("{error:#}");
                 }
             }
@@ -114,6 +114,21 @@ impl PluginHost {
         }
         Ok(())
     }
+}
+
+/// The folder, or the nearest one above it that exists: that one notices when the folder is made.
+fn there(folder: PathBuf) -> PathBuf {
+    let mut above = folder.as_path();
+    while !above.as_os_str().is_empty() {
+        if above.exists() {
+            return above.to_owned();
+        }
+        let Some(parent) = above.parent() else {
+            return folder;
+        };
+        above = parent;
+    }
+    PathBuf::from(".")
 }
 
 /// Whether an event is about packages, the configuration or the trust file. Not so: reading, which is what a reload does itself,

@@ -1,15 +1,19 @@
-//! A sandbox at an author's desk: a few packages, loaded through every stage, ready to be called.
+//! A sandbox at an author's or operator's desk: packages, loaded through every stage, ready to be called; or a host's whole set,
+//! tried as the host would.
 
 use crate::home::Home;
 use anyhow::Result;
+use mizzen_catalog::config::PluginConfig;
 use mizzen_catalog::load::load_set;
-use mizzen_catalog::{LoadFailure, Sources, Terms};
+use mizzen_catalog::{LoadFailure, LoadPlan, Sources, Terms};
+use mizzen_engine::Profile;
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::{CallReport, LogLevel};
 use mizzen_model::namespace::steers_a_terminal;
 use mizzen_ops::toolbox::{
-    CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox, Unconfigured,
+    CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox, Tried, Unconfigured,
 };
+use mizzen_ops::{PluginSetError, Secrets, SetTrial};
 use mizzen_sandbox::{Sandbox, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,6 +71,13 @@ impl Workbench {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
+        let bench = Self::empty(outfit, home)?;
+        let loaded = bench.runtime.block_on(bench.toolbox.load(&plan));
+        Ok(loaded.map(|_| bench))
+    }
+
+    /// A sandbox with nothing in it.
+    pub(crate) fn empty(outfit: Outfit, home: &Home) -> Result<Self> {
         let cache = home.folder()?.join("artifacts");
         let sandbox = Sandbox::start(Settings {
             slots: SLOTS,
@@ -77,10 +88,24 @@ impl Workbench {
             .enable_all()
             .build()?;
         let toolbox = Toolbox::new(Arc::new(sandbox), outfit);
-        match runtime.block_on(toolbox.load(&plan)) {
-            Ok(_) => Ok(Ok(Self { runtime, toolbox })),
-            Err(failure) => Ok(Err(failure)),
-        }
+        Ok(Self { runtime, toolbox })
+    }
+
+    /// Tries a host's set as the host would, with nothing behind its imports but memory.
+    pub(crate) fn try_set(
+        &self,
+        config: &PluginConfig,
+        plan: &LoadPlan,
+        profile: Profile,
+    ) -> Result<Tried, PluginSetError> {
+        let trial = SetTrial {
+            config,
+            plan,
+            profile,
+            secrets: Secrets::Named,
+            kv: Outfit::default().kv,
+        };
+        self.runtime.block_on(trial.run(&self.toolbox))
     }
 
     /// What was loaded.

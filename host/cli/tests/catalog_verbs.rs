@@ -244,7 +244,7 @@ fn trust_is_edited_and_explained() {
 fn a_plugin_that_asks_for_permissions_waits_for_approval() {
     let place = Place::new();
     place.host();
-    let package = place.signed("text", "1.0.0", &["kv:read"]);
+    let package = place.working("text", "1.0.0", &["kv:read"]);
     let before = place.config();
     let waiting = place.no(&["plugins", "install", path_text(&package)]);
     assert!(
@@ -275,9 +275,9 @@ fn a_plugin_that_asks_for_permissions_waits_for_approval() {
 fn an_upgrade_shows_the_difference_and_waits_when_it_asks_for_more() {
     let place = Place::new();
     place.host();
-    let first = place.signed("text", "1.0.0", &["kv:read"]);
+    let first = place.working("text", "1.0.0", &["kv:read"]);
     place.yes(&["plugins", "install", path_text(&first), "--approve"]);
-    let more = place.signed("text", "1.1.0", &["kv:read", "clock"]);
+    let more = place.working("text", "1.1.0", &["kv:read", "clock"]);
     let refused = place.no(&["plugins", "upgrade", path_text(&more)]);
     assert!(
         refused.contains("+ clock") && refused.contains("  kv:read"),
@@ -301,7 +301,7 @@ fn an_upgrade_shows_the_difference_and_waits_when_it_asks_for_more() {
     assert!(place.path("plugins/text-1.0.0.wasm").exists());
     place.yes(&["plugins", "grants", "text", "--add", "clock"]);
     place.yes(&["plugins", "upgrade", path_text(&more)]);
-    let kept = place.signed("text", "2.0.0", &["kv:read"]);
+    let kept = place.working("text", "2.0.0", &["kv:read"]);
     assert!(
         place
             .yes(&["plugins", "upgrade", path_text(&kept), "--keep"])
@@ -354,7 +354,7 @@ fn a_refused_install_leaves_everything_as_it_was() {
     place.yes(&[
         "plugins",
         "install",
-        path_text(&place.signed("text", "1.0.0", &[])),
+        path_text(&place.working("text", "1.0.0", &[])),
     ]);
     let hash = place.json(&["plugins", "plan"])["hash"].clone();
     place.yes(&["key", "new", "stranger"]);
@@ -372,7 +372,7 @@ fn a_refused_install_leaves_everything_as_it_was() {
 fn a_bad_set_lists_all_its_problems_and_what_is_installed() {
     let place = Place::new();
     place.host();
-    let one = place.signed("text", "1.0.0", &["kv:read"]);
+    let one = place.working("text", "1.0.0", &["kv:read"]);
     fs::copy(&one, place.path("plugins/a.wasm")).unwrap();
     fs::write(place.path("plugins/b.wasm"), "nonsense").unwrap();
     let said = place.no(&["plugins", "plan"]);
@@ -381,7 +381,7 @@ fn a_bad_set_lists_all_its_problems_and_what_is_installed() {
         "{said}"
     );
     assert!(
-        said.contains("[grants.plugin]") && said.contains("text = [\"kv:read\"]"),
+        said.contains("run: mizzen plugins grants text --add kv:read"),
         "{said}"
     );
     let listed = place.json(&["plugins", "list"]);
@@ -424,13 +424,17 @@ fn first_use_pins_a_key_and_a_changed_key_is_refused_with_both_ids() {
         place.config().replace("\"dev\"", "\"tofu\""),
     )
     .unwrap();
-    let old = place.signed("text", "1.0.0", &[]);
+    let old = place.working("text", "1.0.0", &[]);
     let pins = place.path("pins.toml");
     place.yes(&["plugins", "plan"]);
     assert!(!pins.exists(), "planning pins nothing");
     place.yes(&["plugins", "install", path_text(&old)]);
-    assert!(fs::read_to_string(&pins).unwrap().contains("\"text\" = \"mzk_"));
-    let new = place.package("text", "1.1.0", &[]);
+    let pinned = fs::read_to_string(&pins).unwrap();
+    assert!(
+        pinned.contains("\"text\" = \"mzk_") && pinned.contains("\"text.x"),
+        "what is claimed and what is described below it: {pinned}"
+    );
+    let new = place.working_unsigned("text", "1.1.0", &[]);
     place.yes(&["key", "new", "other"]);
     place.yes(&["plugin", "sign", path_text(&new), "--key", "other"]);
     let said = place.no(&["plugins", "upgrade", path_text(&new)]);

@@ -39,7 +39,7 @@ fn at_once(place: &Place, commands: &[Vec<String>]) {
 fn edits_of_one_configuration_by_many_processes_at_once_all_have_their_way() {
     let place = Place::new();
     place.host();
-    place.signed("text", "1.0.0", &[]);
+    place.working("text", "1.0.0", &[]);
     place.yes(&["plugins", "install", "text-1.0.0.wasm"]);
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut commands = Vec::new();
@@ -51,7 +51,7 @@ fn edits_of_one_configuration_by_many_processes_at_once_all_have_their_way() {
             "--add",
             &format!("net:host{number}.example"),
         ]));
-        let package = place.signed(&format!("other{number}"), "1.0.0", &["kv:read"]);
+        let package = place.working(&format!("other{number}"), "1.0.0", &["kv:read"]);
         commands.push(words(&["plugins", "install", path_text(&package), "--approve"]));
     }
     commands.push(words(&["plugins", "disable", "text"]));

@@ -57,6 +57,7 @@ mod steer_execution;
 mod store_stats;
 pub mod toolbox;
 mod traces;
+mod try_set;
 mod update_council;
 mod update_sprite;
 mod verify_fingerprint;
@@ -84,13 +85,14 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
-pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
+pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, ErasedRun, HostKey, Recording, RecordingError, Recovered,
     Replay, RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
+pub use try_set::{Secrets, SetTrial};
 pub use verify_fingerprint::FingerprintReport;
 
 pub use mizzen_store::{AuditFilter, ErasureFilter, List, RunFilter, SpriteFilter};

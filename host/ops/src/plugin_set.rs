@@ -6,9 +6,9 @@
 use crate::clock::{Clock, SystemClock};
 use crate::governance;
 use crate::governed_data::{self, Ungoverned};
-use crate::outgoing::{Outgoing, OutgoingLimits, PrivateHosts, Purpose};
 use crate::registry::Registry;
-use crate::toolbox::{Loaded, Outfit, SecretValues, StoreKv, Toolbox, Unconfigured};
+use crate::toolbox::{Loaded, Outfit, SecretValues, StoreKv, Toolbox};
+use crate::try_set::{Secrets, SetTrial};
 use mizzen_catalog::change::{ChangeError, Direction, Installation, Prepared};
 use mizzen_catalog::config::{PluginConfig, SecretSource};
 use mizzen_catalog::trust::TrustMode;
@@ -129,6 +129,9 @@ impl PluginSet {
             }
             planned => planned?,
         };
+        if let Some(folder) = config.sources.missing_folder() {
+            tracing::info!(folder = %folder.display(), "the plugin folder does not exist and counts as empty");
+        }
         for file in [
             &installation.config,
             &config.trust_file,
@@ -225,17 +228,17 @@ impl PluginSet {
         registry: &Registry,
         judge: impl FnOnce(&Loaded, &Loaded) -> Result<(), PluginSetError>,
     ) -> Result<Arc<Loaded>, PluginSetError> {
-        if self.profile == Profile::Cleared && config.mode != TrustMode::Pinned {
-            return Err(PluginSetError::ClearedNeedsPinnedTrust(config.mode));
-        }
         let known = self.store.governing_packs().await?;
         governed_data::check_mounts(&known, &config.governance)?;
-        let outfit = self.outfit(config)?;
-        let tried = self
-            .toolbox
-            .try_out(plan, Arc::new(outfit))
-            .await
-            .map_err(ChangeError::from)?;
+        let store = self.store.clone();
+        let trial = SetTrial {
+            config,
+            plan,
+            profile: self.profile,
+            secrets: Secrets::Read,
+            kv: Arc::new(move |owner| Arc::new(StoreKv::new(store.clone(), owner, KvLimits::default()))),
+        };
+        let tried = trial.run(&self.toolbox).await?;
         judge(&self.toolbox.loaded(), &tried.next)?;
         let now_ms = SystemClock.now_ms();
         let governing = governed_data::governing(&known, &tried.next, now_ms)?;
@@ -244,27 +247,6 @@ impl PluginSet {
         let loaded = self.toolbox.adopt(tried);
         registry.replace(loaded.installed());
         Ok(loaded)
-    }
-
-    fn outfit(&self, config: &PluginConfig) -> Result<Outfit, PluginSetError> {
-        let secrets = read_secrets(config)?;
-        let store = self.store.clone();
-        let private_hosts: PrivateHosts = Arc::new(config.private_hosts.clone());
-        let http =
-            Outgoing::system(OutgoingLimits::default()).serving(Purpose::Plugins(Arc::clone(&private_hosts)));
-        Ok(Outfit {
-            settings: config.settings.clone(),
-            secrets,
-            http: Some(Arc::new(http)),
-            private_hosts,
-            kv: Arc::new(move |owner| Arc::new(StoreKv::new(store.clone(), owner, KvLimits::default()))),
-            policy: CallPolicy {
-                profile: self.profile,
-                ..CallPolicy::default()
-            },
-            governance: config.governance.clone(),
-            unconfigured: Unconfigured::Refused,
-        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! Operations read it to list tools and to say which capabilities of a sprite something performs. Not here: loading, trust and
 //! calls.
 
+use mizzen_model::namespace::Namespace;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -46,6 +47,17 @@ pub struct Provided {
     pub document: Value,
 }
 
+/// A plugin that is installed and not loaded: what it would provide is not known, which namespaces it claims is.
+#[derive(Debug, Clone)]
+pub struct DisabledPlugin {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: semver::Version,
+    /// What it claims.
+    pub namespaces: Vec<Namespace>,
+}
+
 /// Everything that is installed, at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Installed {
@@ -53,6 +65,8 @@ pub struct Installed {
     pub plugins: BTreeMap<String, Plugin>,
     /// What they provide.
     pub provided: Vec<Provided>,
+    /// Plugins that are installed and disabled.
+    pub disabled: Vec<DisabledPlugin>,
     /// The hash of the load plan, once plugins are loaded.
     pub load_plan_hash: Option<String>,
     /// What keeps the loaded set from working; shown by the health check.
@@ -110,6 +124,12 @@ impl Installed {
                 })
                 .max_by(|a, b| a.version.cmp_precedence(&b.version));
             return newest.ok_or_else(|| {
+                if let Some(disabled) = self.disabled_owner(id) {
+                    let DisabledPlugin { name, version, .. } = disabled;
+                    return unresolved(format!(
+                        "{id} is in a namespace of {name}@{version}, which is disabled; run `mizzen plugins enable {name}`"
+                    ));
+                }
                 let versions = versions.map_or_else(String::new, |versions| format!("@{versions}"));
                 unresolved(format!(
                     "no installed plugin provides {id}{versions}; install one that does"
@@ -128,14 +148,42 @@ impl Installed {
         named.dedup_by(|a, b| a.id == b.id);
         match named.as_slice() {
             [only] => Ok(only),
-            [] => Err(unresolved(format!(
-                "no installed tool or skill is named {capability}; install one, or name one with `tool`"
-            ))),
+            [] => {
+                let disabled: Vec<String> = self.disabled.iter().map(DisabledPlugin::id).collect();
+                let disabled = match disabled.is_empty() {
+                    true => String::new(),
+                    false => format!(" (disabled: {})", disabled.join(", ")),
+                };
+                Err(unresolved(format!(
+                    "no installed tool or skill is named {capability}{disabled}; install one, or name one with `tool`"
+                )))
+            }
             [first, second, ..] => Err(unresolved(format!(
                 "several tools are named {capability} ({}, {}, …); say which one with `tool`",
                 first.id, second.id
             ))),
         }
+    }
+}
+
+impl Installed {
+    /// The disabled plugin that claims the namespace of an id, in its newest version, unless a plugin that runs has things there.
+    fn disabled_owner(&self, id: &str) -> Option<&DisabledPlugin> {
+        if self.provided.iter().any(|item| item.id == id) {
+            return None;
+        }
+        let claims =
+            |plugin: &&DisabledPlugin| plugin.namespaces.iter().any(|claimed| claimed.contains_id(id));
+        self.disabled
+            .iter()
+            .filter(claims)
+            .max_by(|a, b| a.version.cmp_precedence(&b.version))
+    }
+}
+
+impl DisabledPlugin {
+    fn id(&self) -> String {
+        format!("{}@{}", self.name, self.version)
     }
 }
 
@@ -164,6 +212,11 @@ mod tests {
                 provided(Kind::Tool, "other.review", "1.0.0"),
                 provided(Kind::Pack, "acme.dev.govern", "1.0.0"),
             ],
+            disabled: vec![DisabledPlugin {
+                name: "feed".into(),
+                version: semver::Version::new(0, 3, 0),
+                namespaces: vec![Namespace::parse("acme.feed").unwrap()],
+            }],
             ..Installed::default()
         };
         let one = semver::VersionReq::parse("^1").unwrap();
@@ -202,5 +255,17 @@ mod tests {
         check("review", None, Err("several tools"));
         check("govern", None, Err("no installed tool"));
         check("nothing", None, Err("install one"));
+        // W18: what is disabled is not said to be missing.
+        check(
+            "x",
+            Some(("acme.feed.parse_csv", None)),
+            Err("feed@0.3.0, which is disabled; run `mizzen plugins enable feed`"),
+        );
+        check(
+            "x",
+            Some(("acme.feeds.parse_csv", None)),
+            Err("no installed plugin"),
+        );
+        check("parse_csv", None, Err("(disabled: feed@0.3.0)"));
     }
 }

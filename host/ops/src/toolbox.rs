@@ -31,6 +31,7 @@ use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::InstalledTool;
 use mizzen_model::governance::PackMount;
+use mizzen_model::manifest::Manifest;
 use mizzen_sandbox::{Plugin, Sandbox};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -56,6 +57,8 @@ pub struct Loaded {
     /// What an id without a version means.
     by_id: HashMap<String, Arc<Callable>>,
     packs: BTreeMap<(Digest, String), Arc<InstalledPack>>,
+    /// Plugins that are installed and disabled.
+    disabled: Vec<Arc<Manifest>>,
 }
 
 /// A plugin with what it was given, so that changed settings, secrets or hosts are not mistaken for the same plugin.
@@ -68,7 +71,7 @@ struct Ready {
 }
 
 /// A set that would load. It does not run yet.
-pub(crate) struct Tried {
+pub struct Tried {
     pub(crate) next: Loaded,
     outfit: Arc<Outfit>,
 }
@@ -77,6 +80,13 @@ pub(crate) struct Tried {
 pub(crate) struct Callable {
     tool: InstalledTool,
     plugin: Plugin,
+}
+
+impl Tried {
+    /// The set.
+    pub const fn loaded(&self) -> &Loaded {
+        &self.next
+    }
 }
 
 impl Loaded {

@@ -344,37 +344,52 @@ fn a_grant_goes_with_the_version_that_asked_for_it_and_taking_it_back_needs_appr
 }
 
 #[test]
-fn a_pack_that_the_configuration_mounts_is_not_taken_away() {
-    const PACK: Plugin = Plugin {
-        provides: "\"pack\"",
-        exports: &["mizzen:plugin/pack@1.0.0"],
-        imports: &[],
+fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
+    let needs = Plugin {
+        permissions: &["kv:read", "clock"],
+        imports: &["mizzen:plugin/kv@1.0.0"],
         ..TEXT
     };
-    let place = Place::new("[[governance]]\nid = \"acme\"\n[[governance]]\nid = \"nowhere\"\n");
-    for plugin in [PACK, Plugin::new("other", &["b"])] {
-        plugin.write(&place.0.path().join("plugins"));
-    }
-    let codes = |result: Result<Prepared, ChangeError>| -> Vec<&'static str> {
-        match result {
-            Err(ChangeError::Refused(failure)) => {
-                failure.errors.iter().map(|error| error.code.as_str()).collect()
-            }
-            other => panic!("{other:?}"),
-        }
+    let place = Place::new("[grants.plugin]\ntext = [\"kv:read\", \"clock\"]\n");
+    needs.write(&place.0.path().join("plugins"));
+    let permissions = |texts: &[&str]| -> Vec<Permission> {
+        texts
+            .iter()
+            .map(|text| Permission::parse(text).unwrap())
+            .collect()
     };
-    assert_eq!(
-        codes(place.remove(None, Direction::Forward)),
-        ["pack-unmountable"]
+    let change = |add: &[&str], remove: &[&str], breakage: Breakage| {
+        let change = GrantsChange {
+            plugin: name(),
+            add: permissions(add),
+            remove: permissions(remove),
+            breakage,
+        };
+        let prepared = place.installation().prepare_grants(&change)?;
+        prepared.write()?;
+        Ok(prepared)
+    };
+    let refused = |result: Result<Prepared, ChangeError>| match result {
+        Err(error) => error.to_string(),
+        Ok(_) => "it was done".to_owned(),
+    };
+    let before = place.config();
+    let said = refused(change(&[], &["kv:read"], Breakage::Refused));
+    assert!(said.contains("[permission-not-granted]"), "{said}");
+    let said = refused(change(&[], &["random"], Breakage::Refused));
+    assert!(said.contains("random is not granted to text"), "{said}");
+    assert_eq!(place.config(), before);
+    // What the set does not need to load goes at once.
+    assert!(change(&[], &["clock"], Breakage::Refused).unwrap().plan.is_ok());
+    assert!(
+        change(&[], &["kv:read"], Breakage::Accepted)
+            .unwrap()
+            .plan
+            .is_err()
     );
-    let disabled = place.switch(None, Switch::Disable, Direction::Forward);
-    assert_eq!(codes(disabled), ["pack-unmountable"]);
-    // What was never there keeps nobody installed.
-    let removal = Removal {
-        plugin: PluginName::parse("other").unwrap(),
-        version: None,
-        grants: GrantsFate::Go,
-        direction: Direction::Forward,
-    };
-    assert!(place.installation().prepare_removal(&removal).is_ok());
+    assert!(!place.config().contains("kv:read"), "{}", place.config());
+    // What is broken already is not a reason to keep anything, and what mends it by halves is let through.
+    assert!(change(&["clock"], &[], Breakage::Refused).unwrap().plan.is_err());
+    assert!(change(&[], &["clock"], Breakage::Refused).unwrap().plan.is_err());
+    assert!(change(&["kv:read"], &[], Breakage::Refused).unwrap().plan.is_ok());
 }

@@ -4,13 +4,15 @@
 use super::{Sources, Terms};
 use crate::component::{Need, Shape};
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
+use crate::grants;
 use crate::key::{KeyId, PublicKey};
 use crate::package::{Package, PackageError};
+use crate::signature::SignatureError;
 use crate::trust::{Decision, Policy, UnixTime};
 use crate::verified::{Judge, VerifiedPlugin};
 use mizzen_model::manifest::{API_VERSION_PATH, Manifest, Provides};
 use mizzen_model::namespace::Namespace;
-use mizzen_model::permission::PermissionSet;
+use mizzen_model::permission::{Permission, PermissionSet};
 use semver::Version;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,7 +107,14 @@ impl Candidate {
         match package.verify() {
             Ok(signers) => self.signers = Some(signers),
             Err(error) => {
-                let help = "get the package again, or sign it with `mizzen plugin sign FILE --key NAME`";
+                let help = match &error {
+                    SignatureError::Unsigned => {
+                        "get the package that its author signed; if it is yours, run `mizzen plugin sign FILE --key NAME`"
+                    }
+                    SignatureError::Twice { .. } => "build and sign the package again",
+                    // A new signature would vouch for bytes that the author never signed.
+                    _ => "do not use the file; get it again from its author",
+                };
                 self.fail(Stage::Signature, LoadCode::Signature, error.to_string(), help);
             }
         }
@@ -130,6 +139,7 @@ impl Candidate {
     fn check_imports(&mut self, shape: &Shape, manifest: &Manifest) {
         let declared = manifest.permission_set();
         let is_pack = shape.provides().0.contains(&Provides::Pack);
+        let (mut without_grant, mut missing): (Vec<&str>, Vec<Permission>) = (Vec::new(), Vec::new());
         for import in &shape.imports {
             match import.need() {
                 Need::Nothing => {}
@@ -145,36 +155,41 @@ impl Candidate {
                     let help = "a pack sees facts and the log and nothing else; move the rest into a plugin of its own";
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, help);
                 }
-                Need::Permission { kind, example } if declared.of_kind(kind).is_empty() => {
+                Need::Permission { kind, examples } if declared.of_kind(kind).is_empty() => {
                     let message = format!(
                         "the component imports {}, which no declared permission covers",
                         import.name
                     );
-                    let help = format!(
-                        "add to plugin.toml:\n[permissions]\n\"{example}\" = \"why this plugin needs it\""
-                    );
+                    let which = match examples {
+                        [_] => "",
+                        _ => " (those that it uses)",
+                    };
+                    let lines: String = examples
+                        .iter()
+                        .map(|example| format!("\n\"{example}\" = \"why this plugin needs it\""))
+                        .collect();
+                    let help = format!("add to plugin.toml{which}:\n[permissions]{lines}");
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, help);
                 }
                 Need::Permission { kind, .. } => {
                     if !declared.overlaps(&self.granted, kind) {
-                        let lines: Vec<String> = declared
-                            .of_kind(kind)
-                            .iter()
-                            .map(|permission| format!("\"{permission}\""))
-                            .collect();
-                        let message = format!(
-                            "the component imports {}, and nothing that it needs for that is granted",
-                            import.name
-                        );
-                        let help = format!(
-                            "if you agree, add to mizzen.toml:\n[grants.plugin]\n{} = [{}]",
-                            manifest.name(),
-                            lines.join(", ")
-                        );
-                        self.fail(Stage::Imports, LoadCode::PermissionNotGranted, message, help);
+                        without_grant.push(&import.name);
+                        missing.extend(declared.of_kind(kind).iter().cloned());
                     }
                 }
             }
+        }
+        // One problem with one command, however many imports it is about: three snippets of one table cannot be pasted.
+        if !without_grant.is_empty() {
+            let message = format!(
+                "the component imports {}, and nothing that it needs for that is granted",
+                without_grant.join(", ")
+            );
+            let help = format!(
+                "if you agree, run: {}",
+                grants::command(manifest.name(), &missing)
+            );
+            self.fail(Stage::Imports, LoadCode::PermissionNotGranted, message, help);
         }
         for permission in declared.iter() {
             if !self.granted.covers(permission) {

@@ -6,6 +6,7 @@ use crate::package::Digest;
 use crate::trust::{TrustMode, TrustStore};
 use crate::verified::VerifiedPlugin;
 use mizzen_model::limits::Limits;
+use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::{Namespace, PluginName};
 use mizzen_model::permission::PermissionSet;
 use semver::Version;
@@ -38,6 +39,7 @@ pub struct LoadPlan {
     plugins: Vec<PlannedPlugin>,
     hash: String,
     new_pins: Vec<(Namespace, KeyId)>,
+    disabled: Vec<Arc<Manifest>>,
 }
 
 /// What the hash is taken over. The order of the fields is part of it: change them only with `version`.
@@ -62,7 +64,12 @@ struct HashedPlugin<'a> {
 }
 
 impl LoadPlan {
-    pub(super) fn new(plugins: Vec<VerifiedPlugin>, sources: &Sources, terms: &Terms) -> Self {
+    pub(super) fn new(
+        plugins: Vec<VerifiedPlugin>,
+        disabled: Vec<Arc<Manifest>>,
+        sources: &Sources,
+        terms: &Terms,
+    ) -> Self {
         let mut defaults: BTreeMap<PluginName, Version> = BTreeMap::new();
         for plugin in &plugins {
             let chosen = sources.defaults.get(plugin.name());
@@ -101,6 +108,7 @@ impl LoadPlan {
             plugins,
             hash,
             new_pins,
+            disabled,
         }
     }
 
@@ -112,6 +120,11 @@ impl LoadPlan {
     /// `blake3:` and 64 hexadecimal digits: the same for the same files, trust and grants.
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// The manifests of plugins that are installed and disabled: nothing of them is verified, and they are not part of the hash.
+    pub fn disabled(&self) -> &[Arc<Manifest>] {
+        &self.disabled
     }
 
     /// What `tofu` should remember now that the whole set has passed.

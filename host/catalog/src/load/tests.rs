@@ -273,12 +273,12 @@ fn an_import_that_is_not_granted_refuses_the_load_and_names_the_grant() {
     let failure = load_set(&sources, &granting(&[])).unwrap_err();
     assert_eq!(
         failure.errors.iter().map(|error| error.code).collect::<Vec<_>>(),
-        [LoadCode::PermissionNotGranted; 2]
+        [LoadCode::PermissionNotGranted]
     );
     assert!(
         failure.errors[0]
             .help
-            .contains("[grants.plugin]\na = [\"kv:read\", \"kv:write\"]"),
+            .contains("run: mizzen plugins grants a --add kv:read --add kv:write --add net:api.example.com"),
         "{failure}"
     );
     assert_eq!(

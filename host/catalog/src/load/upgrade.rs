@@ -3,7 +3,9 @@
 use super::LoadPlan;
 use crate::diff::PermissionDiff;
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
+use crate::grants;
 use crate::verified::VerifiedPlugin;
+use mizzen_model::permission::Permission;
 use std::collections::BTreeMap;
 
 /// The plugins of a plan that ask for more than the version which runs now, and were not granted it beforehand. They
@@ -29,12 +31,13 @@ pub fn waiting_upgrades<'a>(
             continue;
         };
         let diff = PermissionDiff::between(Some(old.manifest()), new.manifest());
-        let asked: Vec<String> = diff
+        let asked: Vec<&Permission> = diff
             .needs_approval(new.granted())
-            .iter()
-            .map(|asked| format!("\"{}\"", asked.permission))
+            .into_iter()
+            .map(|asked| &asked.permission)
             .collect();
         if !asked.is_empty() {
+            let texts: Vec<String> = asked.iter().map(ToString::to_string).collect();
             let subject = Subject {
                 plugin: Some(new.id()),
                 file: Some(new.file().to_owned()),
@@ -42,8 +45,15 @@ pub fn waiting_upgrades<'a>(
             waiting.push(subject.error(
                 Stage::Imports,
                 LoadCode::ApprovalNeeded,
-                format!("it asks for more than {}, which runs now: {}", old.id(), asked.join(", ")),
-                format!("if you agree, run `mizzen plugins upgrade FILE --approve`, or add to mizzen.toml:\n[grants.plugin]\n{} = [{}]", new.name(), asked.join(", ")),
+                format!(
+                    "it asks for more than {}, which runs now: {}",
+                    old.id(),
+                    texts.join(", ")
+                ),
+                format!(
+                    "if you agree, run: {}",
+                    grants::command(new.name(), asked.iter().copied())
+                ),
             ));
         }
     }

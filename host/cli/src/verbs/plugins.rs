@@ -6,12 +6,14 @@ mod list;
 mod plan;
 mod remove;
 mod switch;
+mod trial;
 mod upgrade;
 
-use crate::home::{ConfigFile, Home};
+use crate::home::Home;
+use crate::output;
 use anyhow::Context;
 use mizzen_catalog::change::Prepared;
-use mizzen_catalog::files::EditLock;
+use mizzen_catalog::config::PluginConfig;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::process::ExitCode;
@@ -57,7 +59,7 @@ impl Plugins {
             Verb::Remove(verb) => verb.run(home),
             Verb::Disable(verb) => verb.run(home),
             Verb::Enable(verb) => verb.run(home),
-            Verb::Grants(verb) => verb.run(),
+            Verb::Grants(verb) => verb.run(home),
         }
     }
 }
@@ -86,27 +88,22 @@ fn print_dropped(prepared: &Prepared) {
     }
 }
 
-/// Says so when something was taken from a set that does not load, and still does not.
-fn still_broken(prepared: &Prepared) {
-    if let Err(failure) = &prepared.plan {
+/// Prints a note when the folder that installs go to is not there yet.
+fn note_missing_folder(config: &PluginConfig) {
+    if let Some(folder) = config.sources.missing_folder() {
         eprintln!(
-            "note: the set still does not load; `mizzen plugins plan` lists what is left ({})",
-            failure.errors.len()
+            "note: the plugin folder {} does not exist and counts as empty; `mizzen plugins install` makes it",
+            folder.display()
         );
     }
 }
 
-/// Changes `mizzen.toml`, and writes it only if the result is a valid one. Whoever looked at what is installed before holds
-/// the lock since then.
-fn edit_config(
-    config: &ConfigFile,
-    _held: &EditLock,
-    change: impl FnOnce(&str) -> anyhow::Result<String>,
-) -> anyhow::Result<()> {
-    use mizzen_catalog::config::{MAX_CONFIG, PluginConfig};
-    use mizzen_catalog::files;
-    let text = files::read_text(&config.config, MAX_CONFIG)?;
-    let changed = change(&text)?;
-    PluginConfig::parse(&changed, std::path::Path::new(""), crate::home::OTHER_SECTIONS)?;
-    Ok(files::rewrite(&config.config, changed.as_bytes(), 0o644)?)
+/// Prints a note when the set does not load after a change: it did not before, or the operator insists.
+fn note_broken(prepared: &Prepared) {
+    if let Err(failure) = &prepared.plan {
+        eprintln!(
+            "note: the host does not start with this set; `mizzen plugins plan` lists what is wrong ({})",
+            output::counted(failure.errors.len(), "problem")
+        );
+    }
 }

@@ -1,10 +1,14 @@
-//! A host's folder and hand-made packages, for verbs that need neither a guest nor a server.
+//! A host's folder and packages of any name: hollow ones, which pass the static stages only, and working ones.
 
-use mizzen_catalog::package::embed_manifest;
+use mizzen_builder::{BuildRequest, build_plugin};
+use mizzen_catalog::key::SecretKey;
+use mizzen_catalog::package::{Package, embed_manifest};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 use wasm_encoder::{
     Component, ComponentExportKind, ComponentExportSection, ComponentImportSection, ComponentInstanceSection,
     ComponentTypeRef, ComponentTypeSection, InstanceType,
@@ -54,31 +58,56 @@ impl Place {
         serde_json::from_slice(&self.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
     }
 
-    /// A package that is not signed yet.
+    /// A hollow package that is not signed yet: it cannot describe itself, and no host loads it.
     pub(crate) fn package(&self, name: &str, version: &str, permissions: &[&str]) -> PathBuf {
-        let lines: String = permissions
-            .iter()
-            .map(|text| format!("\"{text}\" = \"it is needed\"\n"))
-            .collect();
-        let manifest = format!(
-            "[plugin]\nname = \"{name}\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"{name}\"]\nprovides = [\"tool\"]\n[permissions]\n{lines}"
-        );
         let mut imports = vec!["wasi:cli/environment@0.2.6"];
         if permissions.iter().any(|text| text.starts_with("kv")) {
             imports.push("mizzen:plugin/kv@1.0.0");
         }
-        let path = self.path(&format!("{name}-{version}.wasm"));
-        fs::write(&path, embed_manifest(&component(&imports), &manifest).unwrap()).unwrap();
-        path
+        self.write(&component(&imports), name, version, &table(permissions))
     }
 
-    /// A package that is signed with the key `dev`.
+    /// The same, signed with the key `dev`.
     pub(crate) fn signed(&self, name: &str, version: &str, permissions: &[&str]) -> PathBuf {
+        self.sign(self.package(name, version, permissions))
+    }
+
+    /// A package that a host loads: one tool below the plugin's own namespace, which takes `kv:read` where that is asked for.
+    /// Signed with the key `dev`.
+    pub(crate) fn working(&self, name: &str, version: &str, permissions: &[&str]) -> PathBuf {
+        self.sign(self.working_unsigned(name, version, permissions))
+    }
+
+    /// The same, not signed yet.
+    pub(crate) fn working_unsigned(&self, name: &str, version: &str, permissions: &[&str]) -> PathBuf {
+        self.working_with(name, version, &table(permissions))
+    }
+
+    /// The same, with this after `[plugin]` in its manifest.
+    pub(crate) fn working_with(&self, name: &str, version: &str, more: &str) -> PathBuf {
+        self.write(&guest(name, more), name, version, more)
+    }
+
+    /// Signs a package with the key `dev`.
+    pub(crate) fn sign(&self, path: PathBuf) -> PathBuf {
         if !self.path("home/keys/dev.key").exists() {
             self.yes(&["key", "new", "dev"]);
         }
-        let path = self.package(name, version, permissions);
         self.yes(&["plugin", "sign", path.to_str().unwrap(), "--key", "dev"]);
+        path
+    }
+
+    /// A package of a component, not signed yet, with this after `[plugin]` in its manifest.
+    pub(crate) fn package_of(&self, component: &[u8], name: &str, more: &str) -> PathBuf {
+        self.write(component, name, "1.0.0", more)
+    }
+
+    fn write(&self, component: &[u8], name: &str, version: &str, more: &str) -> PathBuf {
+        let manifest = format!(
+            "[plugin]\nname = \"{name}\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"{name}\"]\nprovides = [\"tool\"]\n{more}"
+        );
+        let path = self.path(&format!("{name}-{version}.wasm"));
+        fs::write(&path, embed_manifest(component, &manifest).unwrap()).unwrap();
         path
     }
 
@@ -95,6 +124,71 @@ impl Place {
     pub(crate) fn config(&self) -> String {
         fs::read_to_string(self.path("mizzen.toml")).unwrap()
     }
+}
+
+fn table(permissions: &[&str]) -> String {
+    let lines = permissions
+        .iter()
+        .map(|text| format!("\"{text}\" = \"it is needed\"\n"));
+    format!("[permissions]\n{}", lines.collect::<String>())
+}
+
+/// A guest that takes `kv:read` where the manifest declares it.
+fn guest(name: &str, manifest: &str) -> Vec<u8> {
+    let folder = if manifest.contains("\"kv:") {
+        "writes-with-a-right-to-read"
+    } else {
+        "breaks-its-schema"
+    };
+    below(folder, name)
+}
+
+/// A guest of the hostile corpus, harmless while it is not called, with its namespace replaced by one below another.
+pub(crate) fn below(guest: &str, namespace: &str) -> Vec<u8> {
+    static BUILT: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap();
+    let component = built
+        .entry(guest.to_owned())
+        .or_insert_with(|| component_of(&format!("tests/guests/{guest}")));
+    let own = format!("hostile.{guest}");
+    let padding = own.len().checked_sub(namespace.len() + 1).unwrap();
+    let wanted = format!("{namespace}.{}", "x".repeat(padding));
+    replaced(component, &own, &wanted)
+}
+
+/// The component of a guest, built with the target folder that all tests of guests share.
+pub(crate) fn component_of(folder: &str) -> Vec<u8> {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built = build_plugin(
+        BuildRequest {
+            folder: &root.join(folder),
+            key: &SecretKey::from_seed(b"a key for tests of running plugs"),
+            target_folder: Some(&scratch.join("target")),
+            shared_target_folder: None,
+            output_folder: Some(&scratch.join("dist-of-cli")),
+        },
+        &mut |_| (),
+    )
+    .unwrap();
+    Package::parse(fs::read(built.path).unwrap())
+        .unwrap()
+        .component()
+        .to_vec()
+}
+
+/// Bytes with every occurrence of a text replaced by one of the same length.
+fn replaced(bytes: &[u8], text: &str, by: &str) -> Vec<u8> {
+    assert_eq!(text.len(), by.len());
+    let mut bytes = bytes.to_vec();
+    let places: Vec<usize> = (0..bytes.len() - text.len())
+        .filter(|at| bytes[*at..].starts_with(text.as_bytes()))
+        .collect();
+    assert!(!places.is_empty(), "{text}");
+    for at in places {
+        bytes[at..at + by.len()].copy_from_slice(by.as_bytes());
+    }
+    bytes
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

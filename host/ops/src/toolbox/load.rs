@@ -1,6 +1,6 @@
 //! The last stages of loading: compile → describe → register. The stages before them made the plan.
 
-use super::{Callable, InstalledPack, Loaded, Outfit, Ready, Toolbox};
+use super::{Callable, InstalledPack, Loaded, Outfit, OutfitError, Ready, Toolbox};
 use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::{Described, Description, Failure, Registry, register};
 use mizzen_catalog::requirement::ToolRequirement;
@@ -73,6 +73,7 @@ impl Toolbox {
             tools,
             by_id,
             packs,
+            disabled: plan.disabled().to_vec(),
         })
     }
 
@@ -83,9 +84,10 @@ impl Toolbox {
         verified: &Arc<VerifiedPlugin>,
         outfit: &Outfit,
     ) -> Result<Ready, Failure> {
-        let services = outfit
-            .services(verified, self)
-            .map_err(|error| Failure::Config(error.to_string()))?;
+        let services = outfit.services(verified, self).map_err(|error| match &error {
+            OutfitError::Schema(_) => Failure::ConfigSchema(error.to_string()),
+            OutfitError::Settings { .. } => Failure::Settings(error.to_string()),
+        })?;
         if let Some(ready) = running.plugins.get(&verified.digest())
             && ready.plugin.verified().granted() == verified.granted()
             && ready.plugin.verified().limits() == verified.limits()

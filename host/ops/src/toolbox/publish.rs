@@ -1,10 +1,10 @@
 //! The running set as API users see it.
 
 use super::Loaded;
-use crate::registry::{Installed, Kind, Plugin, Provided};
+use crate::registry::{DisabledPlugin, Installed, Kind, Plugin, Provided};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::register::{RegisteredItem, RegisteredTool};
-use mizzen_model::manifest::Provides;
+use mizzen_model::manifest::{Manifest, Provides};
 use serde_json::{Value, json};
 
 impl Loaded {
@@ -12,6 +12,7 @@ impl Loaded {
     pub fn installed(&self) -> Installed {
         let mut installed = Installed {
             load_plan_hash: Some(self.plan_hash.clone()),
+            disabled: self.disabled.iter().map(|manifest| disabled(manifest)).collect(),
             ..Installed::default()
         };
         for tool in self.registry.tools() {
@@ -55,6 +56,14 @@ impl Loaded {
             }
         }
         installed
+    }
+}
+
+fn disabled(manifest: &Manifest) -> DisabledPlugin {
+    DisabledPlugin {
+        name: manifest.name().to_string(),
+        version: manifest.version().clone(),
+        namespaces: manifest.namespaces().iter().cloned().collect(),
     }
 }
 

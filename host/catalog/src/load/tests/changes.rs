@@ -89,12 +89,22 @@ fn a_pack_imports_the_log_and_nothing_that_takes_a_permission() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_a_problem_of_the_set() {
-    let sources = Sources {
-        folders: vec!["no/such/folder".into()],
+fn a_folder_that_is_not_there_is_a_problem_of_the_set_unless_an_install_would_make_it() {
+    let sources = |folders: &[&str]| Sources {
+        folders: folders.iter().map(Into::into).collect(),
         ..Sources::default()
     };
-    assert_eq!(codes(load_set(&sources, &dev_terms())), ["unreadable"]);
+    let first = sources(&["no/such/folder"]);
+    assert_eq!(codes(load_set(&first, &dev_terms())), [""; 0]);
+    assert_eq!(first.missing_folder(), Some(Path::new("no/such/folder")));
+    let second = sources(&[".", "no/such/folder"]);
+    assert_eq!(codes(load_set(&second, &dev_terms())), ["unreadable"]);
+    assert_eq!(second.missing_folder(), None);
+    // What is there and is no folder is never taken for an empty one.
+    assert_eq!(
+        codes(load_set(&sources(&["Cargo.toml"]), &dev_terms())),
+        ["unreadable"]
+    );
 }
 
 #[test]
@@ -116,7 +126,7 @@ fn an_upgrade_that_asks_for_more_waits_unless_it_was_granted_beforehand() {
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].code, LoadCode::ApprovalNeeded);
     assert!(
-        waiting[0].help.contains("[grants.plugin]\na = [\"clock\"]"),
+        waiting[0].help.contains("mizzen plugins grants a --add clock"),
         "{}",
         waiting[0].help
     );

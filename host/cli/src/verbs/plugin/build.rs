@@ -215,11 +215,16 @@ pub(super) fn print_contents(built: &BuiltPlugin) {
             imports.join(", ")
         );
     }
-    for (import, example) in &built.undeclared {
+    for (import, examples) in &built.undeclared {
         let import = mizzen_model::namespace::shorten(import);
+        let lines: Vec<String> = examples
+            .iter()
+            .map(|example| format!("\"{example}\" = \"why it is needed\""))
+            .collect();
         println!(
             "  warning: no host loads it: it imports {import}, and plugin.toml declares no permission for it; add to \
-             [permissions]: \"{example}\" = \"why it is needed\""
+             [permissions]: {}",
+            lines.join(" and/or ")
         );
     }
     if built.manifest.permissions().is_empty() {

@@ -162,7 +162,9 @@ fn print_shape(shape: &Shape) {
         let name = mizzen_model::namespace::shorten(&import.name);
         match import.need() {
             Need::Nothing => println!("import      {name}"),
-            Need::Permission { example, .. } => println!("import      {name}  (takes {example})"),
+            Need::Permission { examples, .. } => {
+                println!("import      {name}  (takes {})", examples.join(" or "));
+            }
             Need::Refused { reason } => println!("import      {name}  (refused: {reason})"),
         }
     }

@@ -1,11 +1,11 @@
 //! `mizzen plugins grants [PLUGIN] [--add PERMISSION] [--remove PERMISSION]`.
 
-use super::edit_config;
-use crate::home::ConfigFile;
+use super::trial::Trial;
+use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::ensure;
-use mizzen_catalog::config::{add_grants, remove_grants};
-use mizzen_catalog::files::EditLock;
+use mizzen_catalog::LoadFailure;
+use mizzen_catalog::change::{Breakage, ChangeError, GrantsChange};
 use mizzen_catalog::load::scan;
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Permission;
@@ -19,7 +19,9 @@ use std::process::ExitCode;
   mizzen plugins grants text --add kv:read --add net:api.example.com
   mizzen plugins grants text --remove kv:read
 
-A plugin can do what it declares AND what is granted; by default nothing is granted.")]
+A plugin can do what it declares AND what is granted; by default nothing is granted. Taking back what
+the set does not load without is refused; --force does it, and the host does not start until the
+plugin is gone or granted it again.")]
 pub(crate) struct Grants {
     /// The plugin; without it, all are shown
     plugin: Option<String>,
@@ -29,6 +31,9 @@ pub(crate) struct Grants {
     /// Take this permission back
     #[arg(long, value_name = "PERMISSION", requires = "plugin")]
     remove: Vec<String>,
+    /// Take it back although the set does not load without it
+    #[arg(long, requires = "remove")]
+    force: bool,
     #[command(flatten)]
     config: ConfigFile,
     /// Print JSON
@@ -37,7 +42,7 @@ pub(crate) struct Grants {
 }
 
 impl Grants {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let wanted = self.plugin.as_deref().map(PluginName::parse).transpose()?;
         let parse = |texts: &[String]| {
             texts
@@ -46,24 +51,25 @@ impl Grants {
                 .collect::<Result<Vec<_>, _>>()
         };
         let (add, remove) = (parse(&self.add)?, parse(&self.remove)?);
-        if let Some(name) = wanted.as_ref().filter(|_| !add.is_empty() || !remove.is_empty()) {
-            let before = self.config.load()?;
-            let granted = before.grants.plugin.get(name);
-            for permission in &remove {
-                ensure!(
-                    granted.is_some_and(|granted| granted.iter().any(|known| known == permission)),
-                    "{permission} is not granted to {name}; `mizzen plugins grants {name}` shows what is"
-                );
-            }
-            let lock = EditLock::of(&self.config.config)?;
-            edit_config(&self.config, &lock, |text| {
-                let text = add_grants(text, name, &add)?;
-                Ok(if remove.is_empty() {
-                    text
+        if let Some(plugin) = wanted.clone().filter(|_| !add.is_empty() || !remove.is_empty()) {
+            let change = GrantsChange {
+                plugin,
+                add,
+                remove,
+                breakage: if self.force {
+                    Breakage::Accepted
                 } else {
-                    remove_grants(&text, name, &remove)?
-                })
-            })?;
+                    Breakage::Refused
+                },
+            };
+            if let Err(failure) = self.change(&change, home)? {
+                if !self.json {
+                    eprintln!(
+                        "error: without this grant the host does not start; --force takes it back all the same. Nothing was changed"
+                    );
+                }
+                return output::load_failure(&failure, self.json.into());
+            }
         }
         let config = self.config.load()?;
         let mut rows: Vec<Value> = Vec::new();
@@ -141,5 +147,27 @@ impl Grants {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the change, unless the set would no longer load.
+    fn change(&self, change: &GrantsChange, home: &Home) -> anyhow::Result<Result<(), LoadFailure>> {
+        self.config.load()?;
+        let installation = self.config.installation(home);
+        let mut prepared = match installation.prepare_grants(change) {
+            Ok(prepared) => prepared,
+            Err(ChangeError::Refused(failure)) => return Ok(Err(failure)),
+            Err(error) => return Err(error.into()),
+        };
+        let trial = Trial::of(&self.config, home)?;
+        if change.must_load() {
+            if let Err(failure) = trial.without(&installation, &mut prepared)? {
+                return Ok(Err(failure));
+            }
+        } else {
+            trial.regardless(&mut prepared)?;
+        }
+        prepared.write()?;
+        super::note_broken(&prepared);
+        Ok(Ok(()))
     }
 }

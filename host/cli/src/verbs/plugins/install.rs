@@ -1,5 +1,6 @@
 //! `mizzen plugins install FILE`, and the part that it shares with `upgrade`.
 
+use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output::{self, Audience};
 use mizzen_catalog::change::{
@@ -16,9 +17,9 @@ use std::process::ExitCode;
   mizzen plugins install text-1.0.0.wasm
   mizzen plugins install text-1.0.0.wasm --approve     (grants what it declares)
 
-The whole set is checked with the new plugin in it before any file is touched. A plugin that asks
-for permissions which are not granted yet, or for more than the default limits, is shown and not
-installed, unless you approve.")]
+The whole set is loaded with the new plugin in it, as the host would, before any file is touched. A
+plugin that asks for permissions which are not granted yet, or for more than the default limits, is
+shown and not installed, unless you approve.")]
 pub(crate) struct Install {
     /// The package
     file: PathBuf,
@@ -106,7 +107,10 @@ impl Step {
             direction: self.direction,
         };
         match self.config.installation(home).prepare_package(new) {
-            Ok(prepared) => self.install(&prepared),
+            Ok(mut prepared) => match Trial::of(&self.config, home)?.prepared(&mut prepared)? {
+                Ok(()) => self.install(&prepared),
+                Err(failure) => output::load_failure(&failure, self.audience),
+            },
             Err(ChangeError::Refused(failure)) => output::load_failure(&failure, self.audience),
             Err(ChangeError::Older(found)) => older(&found, self.audience),
             Err(ChangeError::Waiting(waiting)) => self.wait_for_approval(&waiting),

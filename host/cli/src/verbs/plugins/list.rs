@@ -1,5 +1,6 @@
 //! `mizzen plugins list`.
 
+use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use mizzen_catalog::load::{load_set, scan};
@@ -11,8 +12,9 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugins list --json
 
-What is installed is listed whether it can be loaded or not; the exit code is 1 when the set has
-problems.")]
+What is installed is listed whether it can be loaded or not: `ready` when the host would load it,
+`refused` when it has problems itself, `not loaded` when another part of the set has. The exit code
+is 1 when the set has problems.")]
 pub(crate) struct List {
     #[command(flatten)]
     config: ConfigFile,
@@ -24,21 +26,19 @@ pub(crate) struct List {
 impl List {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let (config, terms) = self.config.terms(home)?;
+        super::note_missing_folder(&config);
         let found = scan(&config.sources, config.max_package);
-        let plan = load_set(&config.sources, &terms);
+        let plan = match load_set(&config.sources, &terms) {
+            Ok(plan) => Trial::of(&self.config, home)?.set(&config, &plan)?.map(|_| plan),
+            Err(failure) => Err(failure),
+        };
         let mut rows = Vec::new();
         for found in &found {
             let Some(manifest) = &found.manifest else {
                 rows.push(json!({ "file": found.file, "state": "unreadable" }));
                 continue;
             };
-            let disabled = |version| {
-                config
-                    .sources
-                    .disabled
-                    .contains(&(manifest.name().clone(), version))
-            };
-            let is_disabled = disabled(None) || disabled(Some(manifest.version().clone()));
+            let is_disabled = config.sources.is_disabled(manifest.name(), manifest.version());
             let planned = plan
                 .as_ref()
                 .ok()
@@ -52,7 +52,9 @@ impl List {
             let state = match (is_disabled, refused) {
                 (true, _) => "disabled",
                 (_, true) => "refused",
-                _ => "ready",
+                // A set is loaded as a whole or not at all.
+                (_, false) if plan.is_err() => "not loaded",
+                (_, false) => "ready",
             };
             rows.push(json!({
                 "file": found.file,
@@ -85,7 +87,7 @@ impl List {
                     ""
                 };
                 println!(
-                    "{:24} {:12} {:9} {:8} {}",
+                    "{:24} {:12} {:10} {:8} {}",
                     text("name"),
                     text("version"),
                     text("state"),

@@ -1,10 +1,13 @@
 //! `mizzen plugins plan`.
 
+use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use crate::verbs::plugin::shown;
 use mizzen_catalog::LoadPlan;
+use mizzen_catalog::key::KeyId;
 use mizzen_catalog::load::load_set;
+use mizzen_model::namespace::Namespace;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -13,8 +16,9 @@ use std::process::ExitCode;
 #[command(after_help = "Example:
   mizzen plugins plan --config mizzen.toml
 
-The same files, trust and grants always give the same hash; a host logs it at start and shows it
-under /health.")]
+The set is compiled, described, registered and mounted as the host would; the exit code is 1 when
+the host would not start with it. The same files, trust and grants always give the same hash; a host
+logs it at start and shows it under /health.")]
 pub(crate) struct Plan {
     #[command(flatten)]
     config: ConfigFile,
@@ -26,12 +30,21 @@ pub(crate) struct Plan {
 impl Plan {
     pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let (config, terms) = self.config.terms(home)?;
-        let plan = match load_set(&config.sources, &terms) {
-            Ok(plan) => plan,
+        super::note_missing_folder(&config);
+        let loaded = match load_set(&config.sources, &terms) {
+            Ok(plan) => Trial::of(&self.config, home)?
+                .set(&config, &plan)?
+                .map(|tried| (plan, tried)),
+            Err(failure) => Err(failure),
+        };
+        let (plan, tried) = match loaded {
+            Ok(loaded) => loaded,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
+        let described_pins = tried.loaded().registry().new_pins();
+        let new_pins: Vec<_> = plan.new_pins().iter().chain(described_pins).collect();
         if self.json {
-            output::json(&in_json(&plan))?;
+            output::json(&in_json(&plan, &new_pins))?;
         } else {
             for (index, planned) in plan.plugins().iter().enumerate() {
                 let default = if planned.is_default() {
@@ -46,17 +59,18 @@ impl Plan {
                 );
                 shown::print(planned.plugin());
             }
-            for (namespace, key) in plan.new_pins() {
+            for (namespace, key) in new_pins {
                 println!("on first use, namespace {namespace} will be pinned to {key}");
             }
-            println!("{} plugins, plan {}", plan.plugins().len(), plan.hash());
+            let plugins = output::counted(plan.plugins().len(), "plugin");
+            println!("{plugins}, plan {}", plan.hash());
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// The plan for scripts.
-pub(super) fn in_json(plan: &LoadPlan) -> Value {
+fn in_json(plan: &LoadPlan, new_pins: &[&(Namespace, KeyId)]) -> Value {
     let plugins: Vec<Value> = plan
         .plugins()
         .iter()
@@ -68,5 +82,5 @@ pub(super) fn in_json(plan: &LoadPlan) -> Value {
             plugin
         })
         .collect();
-    json!({ "ok": true, "hash": plan.hash(), "plugins": plugins, "new_pins": plan.new_pins() })
+    json!({ "ok": true, "hash": plan.hash(), "plugins": plugins, "new_pins": new_pins })
 }

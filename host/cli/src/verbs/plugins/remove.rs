@@ -2,6 +2,7 @@
 
 use super::install::{direction, older};
 use super::named;
+use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::anyhow;
@@ -49,8 +50,15 @@ impl Remove {
             },
             direction: direction(self.allow_downgrade),
         };
-        match self.config.installation(home).prepare_removal(&removal) {
-            Ok(prepared) => self.remove(&prepared),
+        let installation = self.config.installation(home);
+        match installation.prepare_removal(&removal) {
+            Ok(mut prepared) => {
+                let trial = Trial::of(&self.config, home)?;
+                match trial.without(&installation, &mut prepared)? {
+                    Ok(()) => self.remove(&prepared),
+                    Err(failure) => output::load_failure(&failure, self.json.into()),
+                }
+            }
             Err(ChangeError::Refused(failure)) => output::load_failure(&failure, self.json.into()),
             Err(ChangeError::Older(found)) => older(&found, self.json.into()),
             Err(ChangeError::NotInstalled(reason)) => Err(anyhow!("{reason}; see `mizzen plugins list`")),
@@ -74,7 +82,7 @@ impl Remove {
             println!("removed its grants from {}", self.config.config.display());
         }
         super::print_dropped(prepared);
-        super::still_broken(prepared);
+        super::note_broken(prepared);
         Ok(ExitCode::SUCCESS)
     }
 }

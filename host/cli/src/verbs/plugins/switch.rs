@@ -2,6 +2,7 @@
 
 use super::install::{direction, older};
 use super::named;
+use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::{anyhow, ensure};
@@ -73,7 +74,8 @@ impl Which {
             switch,
             direction: direction(self.allow_downgrade),
         };
-        let prepared = match self.config.installation(home).prepare_switch(&switching) {
+        let installation = self.config.installation(home);
+        let mut prepared = match installation.prepare_switch(&switching) {
             Ok(prepared) => prepared,
             Err(ChangeError::Refused(failure)) => return output::load_failure(&failure, self.json.into()),
             Err(ChangeError::Older(found)) => return older(&found, self.json.into()),
@@ -82,6 +84,14 @@ impl Which {
             }
             Err(error) => return Err(error.into()),
         };
+        let trial = Trial::of(&self.config, home)?;
+        let tried = match switch {
+            Switch::Enable => trial.prepared(&mut prepared)?,
+            Switch::Disable => trial.without(&installation, &mut prepared)?,
+        };
+        if let Err(failure) = tried {
+            return output::load_failure(&failure, self.json.into());
+        }
         prepared.write()?;
         let done = match switch {
             Switch::Enable => "enabled",
@@ -91,7 +101,7 @@ impl Which {
             output::json(&json!({ "ok": true, "plugin": self.plugin, "state": done }))?;
         } else {
             println!("{} is {done}", self.plugin);
-            super::still_broken(&prepared);
+            super::note_broken(&prepared);
         }
         Ok(ExitCode::SUCCESS)
     }
