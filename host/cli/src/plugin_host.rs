@@ -59,10 +59,10 @@ impl PluginHost {
         let Some(file) = self.file() else {
             return Ok(None);
         };
-        let config = file.load()?;
-        if !config.watch {
+        // A configuration that cannot be read is refused by the start, which reports it.
+        let Some(config) = file.load().ok().filter(|config| config.watch) else {
             return Ok(None);
-        }
+        };
         let (changed, changes) = mpsc::channel(1);
         let named = [&file.config, &config.trust_file]
             .map(|path| path.file_name().map(OsStr::to_owned).unwrap_or_default());
