@@ -1,5 +1,6 @@
 //! Building a plugin into its signed package.
 
+use crate::build_lock::BuildLock;
 use crate::{BuildError, Progress, Project, cargo, toolchain};
 use mizzen_catalog::component::{Need, Shape};
 use mizzen_catalog::files;
@@ -70,11 +71,14 @@ pub fn build_plugin(
         .shared_target_folder
         .filter(|_| metadata.has_usual_target_folder());
     let target_folder = request.target_folder.or(shared).unwrap_or(&own_target_folder);
-    progress(Progress::Building(project.manifest().name().as_str()));
-    let component = cargo::build(metadata, target_folder, progress)?;
+    let component = {
+        let _lock = BuildLock::of(target_folder, progress)?;
+        progress(Progress::Building(project.manifest().name().as_str()));
+        let component = cargo::build(metadata, target_folder, progress)?;
+        files::read_bounded(&component, MAX_COMPONENT)?
+    };
 
     progress(Progress::Packaging);
-    let component = files::read_bounded(&component, MAX_COMPONENT)?;
     let path = match request.output_folder {
         Some(folder) => folder.join(project.package_name()),
         None => project.package_path(),

@@ -32,7 +32,9 @@ pub enum BuildError {
         problems: String,
     },
     /// The two files state different versions.
-    #[error("plugin.toml says version {manifest}, Cargo.toml says {cargo}: make them equal")]
+    #[error(
+        "plugin.toml says version {manifest}, Cargo.toml says {cargo}: make them equal, or leave it out of plugin.toml"
+    )]
     VersionsDiffer {
         /// In plugin.toml.
         manifest: String,

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod build_lock;
 mod build_plugin;
 mod cargo;
 mod embedded;

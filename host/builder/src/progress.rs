@@ -9,6 +9,8 @@ pub enum Progress<'a> {
     SdkRefreshed(&'a Path),
     /// The WebAssembly target is missing and is being installed.
     InstallingTarget,
+    /// Another build works in this target folder; this one goes on when it is done.
+    Waiting(&'a Path),
     /// Cargo begins to build the plugin of this name.
     Building(&'a str),
     /// A line from cargo or rustup.

@@ -157,6 +157,15 @@ fn a_folder_that_is_no_plugin_is_refused_before_cargo_runs() {
         build(&folder, &mut Vec::new()),
         Err(BuildError::VersionsDiffer { .. })
     ));
+    // Left out, it is that of Cargo.toml.
+    let without: String = text
+        .lines()
+        .filter(|line| !line.starts_with("version"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    std::fs::write(&manifest, without).expect("a change");
+    let opened = mizzen_builder::Project::open(&folder, &mut |_| ()).expect("a plugin");
+    assert_eq!(opened.manifest().version().to_string(), "0.1.0");
     std::fs::write(&manifest, text.replace("api_version", "api_versions")).expect("a change");
     assert!(matches!(
         build(&folder, &mut Vec::new()),

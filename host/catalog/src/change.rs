@@ -7,12 +7,14 @@
 mod granting;
 mod grants;
 mod package;
+mod previous;
 mod removal;
 mod switch;
 mod version;
 
 pub use granting::{Breakage, GrantsChange};
 pub use package::{Approval, NewPackage, Placement};
+pub use previous::previous_version;
 pub use removal::{GrantsFate, Removal};
 pub use switch::{Switch, Switching};
 pub use version::{Direction, OlderVersion};
@@ -23,7 +25,7 @@ use crate::error::{LoadCode, PluginLoadError};
 use crate::files::{self, EditLock, FileError};
 use crate::key::KeyId;
 use crate::load::{Change, LoadFailure, LoadPlan, Terms, load_changed, load_set};
-use crate::trust::{Pins, TrustFileError, TrustMode, UnixTime};
+use crate::trust::{Pin, Pins, TrustFileError, TrustMode, UnixTime};
 use mizzen_model::namespace::{Namespace, PluginName};
 use mizzen_model::permission::Permission;
 use semver::Version;
@@ -126,12 +128,18 @@ pub struct Prepared {
     pub remove: Vec<PathBuf>,
     /// Whether grants go with the plugin.
     pub grants_go: bool,
+    /// Whether its settings go with it: a section that no plugin reads would keep the host from starting.
+    pub settings_go: bool,
+    /// The replaced version that is kept for a step back.
+    pub kept: Option<PathBuf>,
     /// Grants by name that go because no installed version asks for them any more.
     pub grants_dropped: Vec<Permission>,
     /// What `tofu` should remember of namespaces that are described and not claimed; known to whoever has tried the plan.
     pub described_pins: Vec<(Namespace, KeyId)>,
     text: Option<(String, String)>,
     file: PathBuf,
+    /// The file of the newest version that is replaced.
+    replaced: Option<PathBuf>,
     /// The highest version that the host has had of the plugin.
     highest: Option<(PluginName, Version)>,
     /// Held from the first look at the files to the last write: what was checked is what is changed.
@@ -244,6 +252,9 @@ impl Prepared {
     pub fn write(&self) -> Result<(), ChangeError> {
         // Before any file goes: what has been here must be known when it is gone.
         version::remember(&self.config, self.highest.clone())?;
+        if let Some((from, to)) = self.keeping() {
+            previous::keep(from, to, self.config.max_package)?;
+        }
         if let Some((_, after)) = &self.text {
             files::rewrite(&self.file, after.as_bytes(), 0o644)?;
         }
@@ -258,10 +269,18 @@ impl Prepared {
         for old in &self.remove {
             files::remove(old)?;
         }
+        if let Some((_, to)) = self.keeping() {
+            previous::keep_only(to);
+        }
         let Ok(plan) = &self.plan else { return Ok(()) };
         version::remember(&self.config, version::versions_of(plan))?;
         let pins = plan.new_pins().iter().chain(&self.described_pins);
         Ok(save_pins(&self.config, pins)?)
+    }
+
+    /// The replaced file, and the place where it is kept.
+    fn keeping(&self) -> Option<(&Path, &Path)> {
+        Some((self.replaced.as_deref()?, self.kept.as_deref()?))
     }
 
     /// The hash of the plan; none when the set does not load.
@@ -290,6 +309,24 @@ impl Installation {
     }
 }
 
+impl Installation {
+    /// Forgets the key that `tofu` remembers of a namespace: the next one that is seen there is remembered instead. None when nothing
+    /// was remembered.
+    ///
+    /// # Errors
+    /// When the pins cannot be read or written.
+    pub fn unpin(&self, namespace: &Namespace) -> Result<Option<Pin>, ChangeError> {
+        let _lock = self.lock()?;
+        let (config, _) = self.terms()?;
+        let mut pins = Pins::load(&config.pins_file)?;
+        let pin = pins.forget(namespace);
+        if pin.is_some() {
+            pins.save(&config.pins_file)?;
+        }
+        Ok(pin)
+    }
+}
+
 /// Read again and added to: another process may have remembered keys since the plan was made.
 fn save_pins<'a>(
     config: &PluginConfig,
@@ -301,7 +338,7 @@ fn save_pins<'a>(
     }
     let mut pins = Pins::load(&config.pins_file)?;
     for (namespace, key) in new {
-        pins.remember(namespace.clone(), key.clone());
+        pins.remember_since(namespace.clone(), key.clone(), UnixTime::now());
     }
     pins.save(&config.pins_file)
 }

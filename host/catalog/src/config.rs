@@ -6,7 +6,7 @@
 
 mod edit;
 
-pub use edit::{EditError, add_grants, disable, enable, remove_grants};
+pub use edit::{EditError, add_grants, disable, enable, remove_grants, remove_settings};
 
 use crate::files::{self, FileError};
 use crate::grants::{GrantPolicy, Grants};
@@ -347,8 +347,12 @@ fn read_secret(name: &str, node: &Node<'_, '_>, base: &Path) -> Option<SecretSou
             "use letters, digits, `_`, `-` and `.`, at most 128",
         );
     }
+    let help = "write { env = \"NAME\" } or { file = \"PATH\" }";
+    if node.is_string() {
+        node.report("a secret's value does not stand in mizzen.toml", help);
+        return None;
+    }
     let mut table = node.section()?;
-    let help = "write { env = \"VARIABLE\" } or { file = \"path\" }";
     let environment = table.take("env").and_then(|node| {
         node.parsed(help, |text| {
             let fits = !text.is_empty() && text.len() <= 256 && !text.contains(['=', '\0']);

@@ -8,12 +8,19 @@ use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::{Namespace, steers_a_terminal};
 use mizzen_model::permission::{Permission, PermissionSet};
+use semver::Version;
 use serde::Serialize;
 use std::fmt;
 
 /// Everything that an operator should look at before a version takes the place of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UpgradeDiff {
+    /// The version that it is compared with; none for a first install.
+    #[serde(skip)]
+    pub from: Option<Version>,
+    /// The version that is new.
+    #[serde(skip)]
+    pub to: Version,
     /// What it asks for.
     pub permissions: PermissionDiff,
     /// What it may use up.
@@ -39,6 +46,8 @@ impl UpgradeDiff {
             of.iter().filter(|one| !other.contains(one)).cloned().collect()
         };
         Self {
+            from: old.map(|old| old.version().clone()),
+            to: new.version().clone(),
             permissions: PermissionDiff::between(old, new),
             limits: LimitsDiff::between(old, new, ceiling),
             namespaces: NamespaceDiff {
@@ -85,6 +94,17 @@ pub struct PermissionDiff {
     pub removed: Vec<Asked>,
     /// What both ask for.
     pub kept: Vec<Asked>,
+    /// Those of them that the author gives another reason for: an operator decided by the old one.
+    pub reworded: Vec<Reworded>,
+}
+
+/// A permission whose reason changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reworded {
+    /// The permission.
+    pub permission: Permission,
+    /// The reason that the old version gave.
+    pub was: String,
 }
 
 impl PermissionDiff {
@@ -98,7 +118,24 @@ impl PermissionDiff {
             .flat_map(asked)
             .filter(|asked| !new_set.covers(&asked.permission))
             .collect();
-        Self { added, removed, kept }
+        let kept: Vec<Asked> = kept;
+        let was = |permission: &Permission| old.and_then(|old| old.permissions().get(permission));
+        let reworded = kept
+            .iter()
+            .filter_map(|asked| {
+                let was = was(&asked.permission).filter(|was| **was != asked.reason)?;
+                Some(Reworded {
+                    permission: asked.permission.clone(),
+                    was: was.clone(),
+                })
+            })
+            .collect();
+        Self {
+            added,
+            removed,
+            kept,
+            reworded,
+        }
     }
 
     /// What is added and not yet granted: this needs the operator's approval.
@@ -117,7 +154,7 @@ fn asked(manifest: &Manifest) -> impl Iterator<Item = Asked> {
     })
 }
 
-/// One line for each permission: `+` is new, `-` is gone, a space is as before.
+/// One line for each permission: `+` is new, `-` is gone, `~` has another reason, a space is as before.
 impl fmt::Display for PermissionDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = [('+', &self.added), ('-', &self.removed), (' ', &self.kept)];
@@ -133,7 +170,15 @@ impl fmt::Display for PermissionDiff {
                 writeln!(f)?;
             }
             // Somebody decides by these lines: a reason must not be able to hide the next one.
+            let reworded = self
+                .reworded
+                .iter()
+                .find(|reworded| reworded.permission == asked.permission && *sign == ' ');
+            let sign = if reworded.is_some() { '~' } else { *sign };
             write!(f, "{sign} {}  ({})", asked.permission, in_one_line(&asked.reason))?;
+            if let Some(reworded) = reworded {
+                write!(f, ", the reason was: {}", in_one_line(&reworded.was))?;
+            }
         }
         Ok(())
     }
@@ -173,6 +218,19 @@ mod tests {
         assert_eq!(names(&diff.removed), ["kv:*"], "a narrower scope is less");
         assert_eq!(names(&diff.kept), ["clock", "kv:read"]);
         assert!(diff.to_string().contains("+ net:*.com  (because)"), "{diff}");
+    }
+
+    #[test]
+    fn another_reason_for_the_same_permission_is_marked() {
+        let old = manifest(&["clock", "kv:read"]);
+        let text = "[plugin]\nname = \"a\"\nversion = \"1.1.0\"\napi_version = \"1\"\nnamespaces = [\"a\"]\nprovides = [\"tool\"]\n\
+                    [permissions]\nclock = \"because\"\n\"kv:read\" = \"to sell it\"\n";
+        let diff = PermissionDiff::between(Some(&old), &Manifest::parse(text).unwrap());
+        assert_eq!(diff.reworded.len(), 1);
+        assert_eq!(
+            diff.to_string(),
+            "  clock  (because)\n~ kv:read  (to sell it), the reason was: because"
+        );
     }
 
     #[test]

@@ -7,9 +7,11 @@
 mod candidate;
 mod plan;
 mod set;
+mod settings;
 mod upgrade;
 
 pub use plan::{LoadPlan, PlannedPlugin};
+pub use settings::unread_settings;
 pub use upgrade::waiting_upgrades;
 
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};

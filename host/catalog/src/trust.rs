@@ -11,7 +11,7 @@ mod pins;
 pub use decision::{Decision, Refusal, RefusalKind};
 pub use document::{MAX_TRUST_FILE, RevokedDigest, RevokedKey, TrustFileError, TrustStore, TrustedKey};
 pub use edit::{NewKey, TrustEditError, add_key, revoke_digest, revoke_key, set_threshold};
-pub use pins::Pins;
+pub use pins::{Pin, Pins};
 
 use crate::key::KeyId;
 use serde::Serialize;

@@ -32,6 +32,11 @@ impl Data {
         &self.data
     }
 
+    /// Whether there is a database in it.
+    pub(crate) fn has_store(&self) -> bool {
+        Store::is_in(&self.data)
+    }
+
     fn options() -> Options {
         Options {
             readers: 1,
@@ -54,6 +59,15 @@ impl Data {
         W: Future<Output = Result<T>>,
     {
         run(Store::open_existing(&self.data, &Self::options())?, work)
+    }
+}
+
+/// The key that the host signs ended runs with, when there is one.
+pub(crate) fn host_secret_key(data: &Path) -> Result<Option<SecretKey>> {
+    match KeyStore::new(data.join("keys")).secret(&KeyName::parse(HOST_KEY)?) {
+        Ok(key) => Ok(Some(key)),
+        Err(KeyStoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

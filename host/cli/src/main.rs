@@ -5,6 +5,7 @@ mod council_file;
 mod data;
 mod diagnostic;
 mod document_file;
+mod examine_host;
 mod home;
 mod jsonl;
 mod local_host;
@@ -13,6 +14,7 @@ mod moment;
 mod output;
 mod plugin_host;
 mod settings;
+mod unapplied;
 mod verbs;
 mod workbench;
 

@@ -67,7 +67,8 @@ fn causes(error: &anyhow::Error) -> Vec<String> {
 }
 
 /// `1 plugin`, `2 plugins`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: impl TryInto<u64>, what: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

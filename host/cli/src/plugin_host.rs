@@ -1,6 +1,7 @@
 //! The plugins of a running host: loaded at start, and again whenever their folders or the configuration change.
 
 use crate::home::{ConfigFile, Home};
+use crate::unapplied::Unapplied;
 use anyhow::{Context, Result};
 use mizzen_engine::Profile;
 use mizzen_ops::{Host, PluginSet};
@@ -52,19 +53,20 @@ impl PluginHost {
         Some(ConfigFile { config })
     }
 
-    /// Reloads on every change until the host stops. A set that is refused is logged, and the running one stays.
-    pub(crate) async fn watch(self, host: Arc<Host>) -> Result<()> {
-        let (Some(file), Some(set)) = (self.file(), host.plugin_set()) else {
-            return Ok(());
+    /// Begins to watch what plugins are loaded from; none when the configuration does not ask for it. To be called before
+    /// [`PluginHost::start`]: what changes while the set is loaded is noticed then.
+    pub(crate) fn watch(&self) -> Result<Option<PluginWatch>> {
+        let Some(file) = self.file() else {
+            return Ok(None);
         };
-        let config = file.load()?;
-        if !config.watch {
-            return Ok(());
-        }
-        let (changed, mut changes) = mpsc::channel(1);
+        // A configuration that cannot be read is refused by the start, which reports it.
+        let Some(config) = file.load().ok().filter(|config| config.watch) else {
+            return Ok(None);
+        };
+        let (changed, changes) = mpsc::channel(1);
         let named = [&file.config, &config.trust_file]
             .map(|path| path.file_name().map(OsStr::to_owned).unwrap_or_default());
-        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // An error of the watcher may have swallowed anything: look.
             if event.is_ok_and(|event| !concerns_plugins(&event, &named)) {
                 return;
@@ -78,41 +80,63 @@ impl PluginHost {
                 Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
                 _ => PathBuf::from("."),
             });
-        let mut watched = BTreeSet::new();
-        let mut watch = |folder: PathBuf| -> Result<()> {
-            if !watched.contains(&folder) {
-                watcher
-                    .watch(&folder, RecursiveMode::NonRecursive)
-                    .with_context(|| format!("cannot watch {}", folder.display()))?;
-                watched.insert(folder);
-            }
-            Ok(())
+        let folders: Vec<PathBuf> = config.sources.folders.into_iter().chain(parents).collect();
+        let mut watch = PluginWatch {
+            unapplied: Unapplied::of(&file.config),
+            file,
+            watcher,
+            watched: BTreeSet::new(),
+            changes,
         };
-        for folder in config.sources.folders.into_iter().chain(parents) {
-            watch(there(folder))?;
+        for folder in folders {
+            watch.add(folder)?;
         }
+        Ok(Some(watch))
+    }
+}
+
+/// A watch on plugin folders, configuration and trust file.
+pub(crate) struct PluginWatch {
+    file: ConfigFile,
+    watcher: notify::RecommendedWatcher,
+    watched: BTreeSet<PathBuf>,
+    changes: mpsc::Receiver<()>,
+    unapplied: Unapplied,
+}
+
+impl PluginWatch {
+    fn add(&mut self, folder: PathBuf) -> Result<()> {
+        let folder = there(folder);
+        if !self.watched.contains(&folder) {
+            self.watcher
+                .watch(&folder, RecursiveMode::NonRecursive)
+                .with_context(|| format!("cannot watch {}", folder.display()))?;
+            self.watched.insert(folder);
+        }
+        Ok(())
+    }
+
+    /// Reloads on every change until the host stops. A set that is refused is logged, and the running one stays.
+    pub(crate) async fn run(mut self, host: Arc<Host>) {
+        let Some(set) = host.plugin_set() else { return };
         tracing::info!("watching the plugin folders");
-        // What changed between the load at start and this line would never be noticed otherwise.
-        let mut due = true;
-        while due {
+        while self.changes.recv().await.is_some() {
+            tokio::time::sleep(SETTLE).await;
+            let _ = self.changes.try_recv();
             // The configuration may name folders that it did not name before.
-            for folder in file
-                .load()
-                .map(|config| config.sources.folders)
-                .unwrap_or_default()
-            {
-                if let Err(error) = watch(there(folder)) {
+            let folders = self.file.load().map(|config| config.sources.folders);
+            for folder in folders.unwrap_or_default() {
+                if let Err(error) = self.add(folder) {
                     tracing::error!("{error:#}");
                 }
             }
             if let Err(error) = set.reload(&host.registry).await {
                 tracing::error!("the changed plugin set is refused, the running one stays: {error:#}");
             }
-            due = changes.recv().await.is_some();
-            tokio::time::sleep(SETTLE).await;
-            let _ = changes.try_recv();
+            if let Some(sections) = self.unapplied.changed(&self.file.config) {
+                tracing::warn!("restart to apply: {sections}");
+            }
         }
-        Ok(())
     }
 }
 
@@ -123,9 +147,7 @@ fn there(folder: PathBuf) -> PathBuf {
         if above.exists() {
             return above.to_owned();
         }
-        let Some(parent) = above.parent() else {
-            return folder;
-        };
+        let Some(parent) = above.parent() else { break };
         above = parent;
     }
     PathBuf::from(".")

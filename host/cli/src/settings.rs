@@ -414,13 +414,21 @@ impl Settings {
 
     /// Where spans go; nowhere when no collector is named. To be called inside of the runtime.
     pub(crate) fn traces(&self) -> Result<Traces> {
+        Ok(match self.telemetry()? {
+            Some((collector, share)) => Traces::to(collector, share, Arc::new(SystemEntropy)),
+            None => Traces::default(),
+        })
+    }
+
+    /// The collector, and the share of traces that it gets.
+    pub(crate) fn telemetry(&self) -> Result<Option<(Collector, Share)>> {
         let section = &self.telemetry;
         let Some(otlp) = &section.otlp else {
             ensure!(
                 section.service_name.is_none() && section.sample.is_none() && section.headers.is_empty(),
                 "[telemetry] names no collector; add otlp = \"http://HOST:4318\""
             );
-            return Ok(Traces::default());
+            return Ok(None);
         };
         let share = Share::parse(section.sample.unwrap_or(1.0))
             .context("telemetry.sample is the share of traces to record: write a number from 0.0 to 1.0")?;
@@ -444,7 +452,7 @@ impl Settings {
         let http = Arc::new(outgoing(Purpose::Operator));
         let service = section.service_name.as_deref().unwrap_or("mizzen");
         let collector = Collector::new(otlp, service, headers, http).context("telemetry.otlp")?;
-        Ok(Traces::to(collector, share, Arc::new(SystemEntropy)))
+        Ok(Some((collector, share)))
     }
 
     /// The sandbox's part; its artifacts are kept under the data folder.

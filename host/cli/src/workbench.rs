@@ -97,12 +97,13 @@ impl Workbench {
         config: &PluginConfig,
         plan: &LoadPlan,
         profile: Profile,
+        secrets: Secrets,
     ) -> Result<Tried, PluginSetError> {
         let trial = SetTrial {
             config,
             plan,
             profile,
-            secrets: Secrets::Named,
+            secrets,
             kv: Outfit::default().kv,
         };
         self.runtime.block_on(trial.run(&self.toolbox))

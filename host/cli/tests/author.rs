@@ -160,6 +160,14 @@ fn dev_builds_checks_and_tests_and_says_when_an_example_does_not_hold() {
     let package = dist.join("greeter-0.1.0.wasm");
     let released = fs::read(&package).unwrap();
     place.succeed(&["plugin", "test", "greeter"]);
+    // A filter that fits nothing is a mistake, not a success.
+    let filtered = place.run(&["plugin", "test", "greeter", "--filter", "nosuch"]);
+    assert_eq!(filtered.status.code(), Some(1), "{}", said(&filtered));
+    assert!(
+        said(&filtered).contains("no example's name contains \"nosuch\"; there are:\n  greeter.greet"),
+        "{}",
+        said(&filtered)
+    );
     place.succeed(&["plugin", "dev", "greeter", "--once"]);
     assert!(
         fs::read(&package).unwrap() == released,

@@ -452,6 +452,19 @@ fn an_export_verifies_offline_and_every_change_is_found() {
     let text = std::fs::read_to_string(&file).unwrap();
     let good: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(verify(&text, &key).0, Some(0));
+    let public = data.join("keys/host.pub");
+    assert_eq!(verify(&text, public.to_str().unwrap()).0, Some(0));
+    for (bad, part) in [
+        ("ed25519:12", "write ed25519: and 64 hexadecimal digits"),
+        (
+            "ed25519:0100000000000000000000000000000000000000000000000000000000000000",
+            "no point of the curve",
+        ),
+        ("no-such.pub", "no-such.pub"),
+    ] {
+        let (code, said) = verify(&text, bad);
+        assert!(code == Some(2) && said.contains(part), "{bad}: {said}");
+    }
     let change = |change: Change| {
         let mut bad = good.clone();
         change(&mut bad);

@@ -765,7 +765,7 @@ fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
         .execute(&server, json!({"text": "a", "severity": 5}))
         .expect(200, "");
     server.terminate();
-    let (code, said) = verb(&["doctor"]);
+    let (code, said) = verb(&["doctor", "--home", home]);
     assert!(code == Some(0), "the change is in a sound audit log: {said}");
 }
 

@@ -160,6 +160,7 @@ impl Place {
         let mut names: Vec<String> = fs::read_dir(self.path("plugins"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".wasm"))
             .collect();
         names.sort();
         names
@@ -436,9 +437,29 @@ fn changes_in_the_folders_and_in_the_configuration_are_noticed() {
     fs::write(place.path("plugins/two.wasm"), package("1.1.0", &[])).unwrap();
     until("refused", || place.log().contains("bad.wasm"));
     assert!(place.log().contains("the running one stays"), "{}", place.log());
+    // W9: the host goes on and would not start again, so health and metrics must say so.
+    let metric = |name: &str| -> u64 {
+        let text = server.call("GET", "/metrics").text();
+        let line = text.lines().find(|line| line.starts_with(&format!("{name} ")));
+        line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let health = server.call("GET", "/health");
+    assert_eq!(health.status, 503);
+    let health = health.json();
+    assert_eq!(health["checks"]["plugins"], "degraded", "{health}");
+    let reason = health["reasons"][0].as_str().unwrap();
+    assert!(
+        reason.contains("[package]") && !reason.contains("bad.wasm"),
+        "what is wrong, and no path: {reason}"
+    );
+    assert_eq!(metric("mizzen_plugin_set_current"), 0);
+    assert!(metric("mizzen_plugin_reload_failures_total") > 0);
     assert_eq!((version().as_deref(), hash(&server)), (Some("1.0.0"), running));
     fs::remove_file(place.path("plugins/bad.wasm")).unwrap();
     until("upgraded", || version().as_deref() == Some("1.1.0"));
+    let health = server.call("GET", "/health");
+    assert_eq!((health.status, &health.json()["reasons"]), (200, &json!([])));
+    assert_eq!(metric("mizzen_plugin_set_current"), 1);
 
     let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
     fs::write(
@@ -468,6 +489,52 @@ fn changes_in_the_folders_and_in_the_configuration_are_noticed() {
     });
 }
 
+/// S3 and W20: one load at start, and what a reload does not take over is said.
+#[test]
+fn a_watching_host_loads_once_and_names_what_takes_a_restart() {
+    let place = Place::new("watch = true\n");
+    let server = place.serve();
+    until("watching", || place.log().contains("watching the plugin folders"));
+    let loads = || place.log().matches("plugins loaded").count();
+    assert_eq!(loads(), 1, "{}", place.log());
+    // Renamed into its place, so that it is one change.
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let more = "[grants.plugin]\ntext = [\"clock\"]\n[server]\nrate_burst = 7\n[hooks]\nprivate_hosts = [\"a.example\"]\n";
+    fs::write(place.path("next"), format!("{config}{more}")).unwrap();
+    fs::rename(place.path("next"), place.path("mizzen.toml")).unwrap();
+    until("noticed", || {
+        place.log().contains("restart to apply: [hooks], [server]")
+    });
+    assert_eq!(loads(), 2, "{}", place.log());
+    drop(server);
+}
+
+/// W32: what the README writes; the first install makes the folder.
+#[test]
+fn a_plugin_folder_that_is_not_there_counts_as_empty() {
+    let place = Place::new("watch = true\n");
+    fs::remove_dir(place.path("plugins")).unwrap();
+    let listed = mizzen()
+        .args(["plugins", "list", "--config"])
+        .arg(place.path("mizzen.toml"))
+        .env("MIZZEN_HOME", place.path("home"))
+        .output()
+        .unwrap();
+    assert!(listed.status.success(), "{listed:?}");
+    let said = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert!(said.contains("does not exist and counts as empty"), "{said}");
+    let server = place.serve();
+    assert!(place.log().contains("counts as empty"), "{}", place.log());
+    // It is noticed when it comes.
+    until("watching", || place.log().contains("watching the plugin folders"));
+    fs::create_dir(place.path("coming")).unwrap();
+    fs::write(place.path("coming/text.wasm"), package("1.0.0", &[])).unwrap();
+    fs::rename(place.path("coming"), place.path("plugins")).unwrap();
+    until("installed", || {
+        server.call("GET", "/v1/plugins/text").status == 200
+    });
+}
+
 #[test]
 fn what_is_revoked_is_not_run_any_more_and_the_rest_goes_on() {
     let place = Place::new("watch = true\n");
@@ -483,6 +550,14 @@ fn what_is_revoked_is_not_run_any_more_and_the_rest_goes_on() {
     fs::write(place.path("trust.toml"), revoked).unwrap();
     until("the revoked version is gone", || version() == "1.0.0");
     assert!(place.log().contains("revoked-digest"), "{}", place.log());
+    let health = server.call("GET", "/health").json();
+    assert!(
+        health["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains("[revoked-digest]"),
+        "{health}"
+    );
     drop(server);
     let said = place.refuses_to_serve();
     assert!(

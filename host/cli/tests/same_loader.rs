@@ -53,7 +53,7 @@ fn check_install_plan_and_list_refuse_what_serve_refuses() {
             assert!(said.contains(&code), "{verb:?}: {said}");
         }
         assert_eq!(place.config(), before, "{file}");
-        assert_eq!(fs::read_dir(place.path("plugins")).unwrap().count(), 0, "{file}");
+        assert_eq!(place.packages(), 0, "{file}");
 
         // Put there by hand, it is not called ready either.
         let installed = place.path("plugins/bad.wasm");
@@ -182,4 +182,59 @@ fn an_install_needs_neither_the_hosts_environment_nor_less_than_its_profile() {
     fs::write(place.path("mizzen.toml"), cleared).unwrap();
     let said = place.no(&["plugins", "plan"]);
     assert!(said.contains("takes pinned trust only"), "{said}");
+}
+
+/// W19: a misspelt section would leave a plugin without its settings, and nothing would say so.
+#[test]
+fn settings_that_no_plugin_reads_are_refused_and_go_with_their_plugin() {
+    let place = Place::new();
+    place.host();
+    let schema = "[config]\ntype = \"object\"\n";
+    let set = place.sign(place.working_with("set", "1.0.0", schema));
+    place.yes(&["plugins", "install", path_text(&set)]);
+    let plain = place.working("plain", "1.0.0", &[]);
+    place.yes(&["plugins", "install", path_text(&plain)]);
+    let before = place.config();
+    for (section, said) in [
+        ("sett", "[config.sett] of mizzen.toml names no installed plugin"),
+        (
+            "plain",
+            "[config.plain] of mizzen.toml is for a plugin without settings",
+        ),
+    ] {
+        fs::write(
+            place.path("mizzen.toml"),
+            format!("{before}[config.{section}]\nx = 1\n"),
+        )
+        .unwrap();
+        for verb in [&["plugins", "plan"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+            let refused = place.no(verb);
+            assert!(refused.contains(said), "{verb:?}: {refused}");
+        }
+    }
+    fs::write(
+        place.path("mizzen.toml"),
+        format!("{before}[config.set]\nx = 1\n"),
+    )
+    .unwrap();
+    place.yes(&["plugins", "plan"]);
+    place.yes(&["plugins", "disable", "set"]);
+    place.yes(&["plugins", "plan"]);
+    let said = place.yes(&["plugins", "remove", "set"]);
+    assert!(said.contains("removed its settings, [config.set]"), "{said}");
+    assert!(!place.config().contains("config.set"), "{}", place.config());
+    place.yes(&["plugins", "plan"]);
+}
+
+#[test]
+fn limits_above_the_maximum_are_said_to_be_clamped() {
+    let place = Place::new();
+    let limits = "[limits]\nmemory = \"900GiB\"\ncpu = \"10h\"\n";
+    let package = place.sign(place.working_with("large", "1.0.0", limits));
+    for verb in ["check", "inspect"] {
+        let said = place.yes(&["plugin", verb, path_text(&package)]);
+        for part in ["calls get 512MiB", "calls get 30s"] {
+            assert!(said.contains(part), "{verb}: {said}");
+        }
+    }
 }

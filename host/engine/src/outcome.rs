@@ -1,5 +1,6 @@
 //! How one call into a plugin ended. The sandbox makes these; everybody else reads them.
 
+use mizzen_model::limits::ByteSize;
 use std::time::Duration;
 
 /// How a call ended. Each kind asks something different of the caller, so none is a plain string.
@@ -118,12 +119,14 @@ impl Outcome {
             }
             Self::OutOfMemory { limit } => {
                 format!(
-                    "the plugin needs more memory than its limit of {limit} bytes; raise limits.memory in plugin.toml"
+                    "the plugin needs more memory than its limit of {}; raise limits.memory in plugin.toml",
+                    ByteSize::bytes(*limit)
                 )
             }
             Self::OutputTooLarge { limit } => {
                 format!(
-                    "the plugin's answer is larger than its limit of {limit} bytes; raise limits.output in plugin.toml"
+                    "the plugin's answer is larger than its limit of {}; raise limits.output in plugin.toml",
+                    ByteSize::bytes(*limit)
                 )
             }
             Self::BadOutput { reason } => format!("the plugin's answer cannot be used: {reason}"),

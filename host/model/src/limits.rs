@@ -277,9 +277,61 @@ impl LimitsDraft {
         self.or(Limits::DEFAULT).min(ceiling)
     }
 
+    /// What the author asked for and does not get within a ceiling: name, wish and what is given instead.
+    pub fn clamped(&self, ceiling: Limits) -> Vec<Clamped> {
+        let mut clamped = Vec::new();
+        let mut look = |limit: &'static str, asked: Option<(bool, String)>, given: String| {
+            if let Some((true, asked)) = asked {
+                clamped.push(Clamped { limit, asked, given });
+            }
+        };
+        macro_rules! look_at {
+            ($($field:ident),*) => {$(
+                look(
+                    stringify!($field),
+                    self.$field.map(|asked| (asked > ceiling.$field, asked.to_string())),
+                    ceiling.$field.to_string(),
+                );
+            )*};
+        }
+        look_at!(
+            memory,
+            cpu,
+            wall_clock,
+            table_elements,
+            instances,
+            input,
+            output,
+            host_calls,
+            log
+        );
+        clamped
+    }
+
     /// The same limits, narrowed by this draft: it can only take away.
     pub fn narrow(&self, limits: Limits) -> Limits {
         self.or(limits).min(limits)
+    }
+}
+
+/// A limit that an author asks for and no host gives without being configured to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Clamped {
+    /// Its name in `plugin.toml`.
+    pub limit: &'static str,
+    /// What is written there.
+    pub asked: String,
+    /// What a call gets.
+    pub given: String,
+}
+
+impl fmt::Display for Clamped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, asked, given } = self;
+        write!(
+            f,
+            "limits.{limit} = {asked} is above the maximum; calls get {given}"
+        )
     }
 }
 
@@ -322,6 +374,29 @@ mod tests {
         }
         assert_eq!(ByteSize::mib(64).to_string(), "64MiB");
         assert_eq!(ByteSize::bytes(1_500).to_string(), "1500B");
+    }
+
+    #[test]
+    fn what_is_above_the_maximum_is_named_with_what_is_given_instead() {
+        let draft = LimitsDraft {
+            memory: Some(ByteSize::parse("900GiB").unwrap()),
+            cpu: Some(TimeSpan::parse("10h").unwrap()),
+            wall_clock: Some(TimeSpan::parse("60s").unwrap()),
+            ..LimitsDraft::default()
+        };
+        let said: Vec<String> = draft
+            .clamped(Limits::CEILING)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "limits.memory = 900GiB is above the maximum; calls get 512MiB",
+                "limits.cpu = 10h is above the maximum; calls get 30s",
+            ]
+        );
+        assert_eq!(LimitsDraft::default().clamped(Limits::CEILING), []);
     }
 
     #[test]

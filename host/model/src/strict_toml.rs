@@ -351,6 +351,11 @@ impl<'r, 'i> Node<'r, 'i> {
         number
     }
 
+    /// Whether a string is written here; where a table may stand, too.
+    pub fn is_string(&self) -> bool {
+        self.value.get_ref().as_str().is_some()
+    }
+
     /// Whether `true` or `false` is written here; where it may stand for something else, too.
     pub fn is_boolean(&self) -> bool {
         self.value.get_ref().as_bool().is_some()

@@ -135,6 +135,7 @@ impl Host {
         entry.detail = json!({
             "granted_now": prepared.granted_now,
             "grants_removed": prepared.grants_go,
+            "settings_removed": prepared.settings_go,
             "grants_dropped": prepared.grants_dropped,
             "load_plan_hash": prepared.hash(),
         })

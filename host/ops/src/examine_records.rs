@@ -68,14 +68,14 @@ impl Host {
 
     async fn examine_ended(&self, key: Option<&PublicKey>, examined: &mut Examined) -> Result<(), OpError> {
         let mut place = RunPlace::Offset(0);
+        // Said once, however many there are.
+        let mut unverified: u64 = 0;
         loop {
             let page = self.store.list_runs(RunFilter::default(), place, PIECE).await?;
             for record in page.runs.into_iter().filter(|record| record.result.is_some()) {
                 let (id, status) = (record.id, record.status.clone());
                 let Some(key) = key else {
-                    examined.problem(format!(
-                        "execution {id} has ended, and the host's key in keys/ is gone: restore it from a backup"
-                    ));
+                    unverified += 1;
                     continue;
                 };
                 match self.verify_ended(record, key).await? {
@@ -94,8 +94,15 @@ impl Host {
             }
             match page.next {
                 Some(next) => place = RunPlace::After(next),
-                None => return Ok(()),
+                None => break,
             }
         }
+        if unverified > 0 {
+            let plural = if unverified == 1 { "" } else { "s" };
+            examined.problem(format!(
+                "the host's key in keys/ is gone, and {unverified} ended execution{plural} cannot be verified: restore it from a backup"
+            ));
+        }
+        Ok(())
     }
 }

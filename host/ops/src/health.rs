@@ -52,6 +52,8 @@ pub struct Health {
     pub timestamp: String,
     /// The hash of the load plan, once plugins are loaded.
     pub load_plan_hash: Option<String>,
+    /// Why parts are not healthy, as far as that is known.
+    pub reasons: Vec<String>,
 }
 
 impl Host {
@@ -92,6 +94,7 @@ impl Host {
             checks,
             timestamp: self.timestamp().to_string(),
             load_plan_hash: installed.load_plan_hash.clone(),
+            reasons: installed.problems.clone(),
         }
     }
 }

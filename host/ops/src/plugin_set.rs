@@ -105,11 +105,20 @@ impl PluginSet {
         &self.toolbox
     }
 
-    /// Reads configuration, trust and folders anew and loads what they say, or leaves everything as it is.
+    /// Reads configuration, trust and folders anew and loads what they say, or leaves everything as it is; the registry then says
+    /// that what runs is not what stands in the files.
     ///
     /// # Errors
     /// With all problems of the set.
     pub async fn reload(&self, registry: &Registry) -> Result<(), PluginSetError> {
+        let outcome = self.read_and_run(registry).await;
+        if let Err(error) = &outcome {
+            registry.set_problems(vec![public_reason(error)]);
+        }
+        outcome
+    }
+
+    async fn read_and_run(&self, registry: &Registry) -> Result<(), PluginSetError> {
         let Some(installation) = self.installation.clone() else {
             // Nothing is mounted without a configuration.
             return Ok(governed_data::check_mounts(
@@ -248,6 +257,32 @@ impl PluginSet {
         registry.replace(loaded.installed());
         Ok(loaded)
     }
+}
+
+/// More problems than a health check needs to name.
+const NAMED_PROBLEMS: usize = 8;
+
+/// Why the set on disk does not run, for a health check that answers without a key: plugins and codes, no paths and no messages.
+fn public_reason(error: &PluginSetError) -> String {
+    let PluginSetError::Change(ChangeError::Refused(failure)) = error else {
+        return "plugins: what the configuration names cannot be loaded, and the running set stays; the host's log says why".to_owned();
+    };
+    let mut named: Vec<String> = failure
+        .errors
+        .iter()
+        .take(NAMED_PROBLEMS)
+        .map(|error| match &error.plugin {
+            Some(plugin) => format!("{plugin} [{}]", error.code),
+            None => format!("[{}]", error.code),
+        })
+        .collect();
+    if failure.errors.len() > NAMED_PROBLEMS {
+        named.push("…".to_owned());
+    }
+    format!(
+        "plugins: the set in the folders is refused, and the running one stays: {}; the host's log says why",
+        named.join(", ")
+    )
 }
 
 /// Packages are read and verified off the threads that answer requests.

@@ -6,6 +6,7 @@
 use mizzen_model::namespace::Namespace;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// What a plugin can provide.
@@ -77,6 +78,7 @@ pub struct Installed {
 #[derive(Debug, Default)]
 pub struct Registry {
     current: RwLock<Arc<Installed>>,
+    reload_failures: AtomicU64,
 }
 
 /// Why nothing performs a capability.
@@ -92,6 +94,21 @@ impl Registry {
     /// What is installed now. Later changes do not change what was returned.
     pub fn installed(&self) -> Arc<Installed> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Records that the set on disk was refused and the running one stays, with the reasons. The next [`Registry::replace`] clears it.
+    pub fn set_problems(&self, problems: Vec<String>) {
+        self.reload_failures.fetch_add(1, Ordering::Relaxed);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(Installed {
+            problems,
+            ..Installed::clone(&current)
+        });
+    }
+
+    /// How often the set on disk was refused.
+    pub fn reload_failures(&self) -> u64 {
+        self.reload_failures.load(Ordering::Relaxed)
     }
 
     /// Replaces everything at once.

@@ -6,10 +6,11 @@
 use crate::outgoing::{Outgoing, OutgoingLimits, PrivateHosts, Purpose};
 use crate::plugin_set::{PluginSetError, read_secrets};
 use crate::toolbox::{OpenKv, Outfit, SecretValues, Toolbox, Tried, Unconfigured};
-use mizzen_catalog::LoadPlan;
 use mizzen_catalog::change::ChangeError;
 use mizzen_catalog::config::PluginConfig;
+use mizzen_catalog::load::unread_settings;
 use mizzen_catalog::trust::TrustMode;
+use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::{CallPolicy, Profile};
 use mizzen_sandbox::Secret;
 use std::sync::Arc;
@@ -47,8 +48,17 @@ impl SetTrial<'_> {
             return Err(PluginSetError::ClearedNeedsPinnedTrust(self.config.mode));
         }
         let plan = self.plan;
+        let unread = unread_settings(self.config.settings.keys(), plan);
         let outfit = Arc::new(self.outfit()?);
-        Ok(toolbox.try_out(plan, outfit).await.map_err(ChangeError::from)?)
+        let failure = match toolbox.try_out(plan, outfit).await {
+            Ok(tried) if unread.is_empty() => return Ok(tried),
+            Ok(_) => LoadFailure { errors: unread },
+            Err(mut failure) => {
+                failure.errors.extend(unread);
+                failure
+            }
+        };
+        Err(ChangeError::from(failure).into())
     }
 
     fn outfit(self) -> Result<Outfit, PluginSetError> {

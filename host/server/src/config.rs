@@ -1,5 +1,6 @@
 //! How the server behaves. Read from `mizzen.toml`, `[server]`, by the command line.
 
+use crate::tls::{self, TlsError};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,6 +43,17 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The private key, PEM.
     pub key: PathBuf,
+}
+
+impl Config {
+    /// Reads the files for TLS, as [`crate::Server::bind`] does, and keeps nothing of them: a host that cannot use them need not load
+    /// its plugins first.
+    ///
+    /// # Errors
+    /// When they cannot be used.
+    pub fn check_tls(&self) -> Result<(), TlsError> {
+        self.tls.as_ref().map(tls::acceptor).transpose().map(drop)
+    }
 }
 
 impl Default for Config {

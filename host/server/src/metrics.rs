@@ -73,6 +73,18 @@ pub(crate) fn render(host: &Host) -> String {
             "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"
         );
     }
+    let name = "mizzen_plugin_reload_failures_total";
+    let _ = write!(
+        text,
+        "# HELP {name} How often the plugin set in the folders was refused.\n# TYPE {name} counter\n{name} {}\n",
+        host.registry.reload_failures()
+    );
+    let name = "mizzen_plugin_set_current";
+    let _ = write!(
+        text,
+        "# HELP {name} 1 when the running plugin set is the one in the folders, 0 after that one was refused.\n# TYPE {name} gauge\n{name} {}\n",
+        u8::from(host.registry.installed().problems.is_empty())
+    );
     let name = "mizzen_uptime_seconds";
     let _ = write!(
         text,

@@ -148,11 +148,15 @@ impl Store {
         Ok(Store::new(path.to_owned(), writer, readers, stats))
     }
 
+    /// Whether there is a database in a folder.
+    pub fn is_in(data: &Path) -> bool {
+        data.join(FILE).is_file()
+    }
+
     /// As [`Store::open`], but refuses when there is no database yet.
     pub fn open_existing(data: &Path, options: &Options) -> Result<Self, OpenError> {
-        let path = data.join(FILE);
-        if !path.is_file() {
-            return Err(OpenError::Missing(path));
+        if !Self::is_in(data) {
+            return Err(OpenError::Missing(data.join(FILE)));
         }
         Self::open(data, options)
     }

@@ -2,7 +2,7 @@
 
 use super::grants::{Orphans, orphans, without_orphans};
 use super::version::Before;
-use super::{ChangeError, Direction, Installation, Prepared, WaitingForApproval};
+use super::{ChangeError, Direction, Installation, Prepared, WaitingForApproval, previous};
 use crate::config::{PluginConfig, add_grants};
 use crate::diff::UpgradeDiff;
 use crate::files;
@@ -51,6 +51,8 @@ pub struct NewPackage<'a> {
 
 struct Replaced {
     old: Option<Manifest>,
+    /// The file of the newest version, when it goes.
+    newest: Option<PathBuf>,
     remove: Vec<PathBuf>,
 }
 
@@ -125,6 +127,10 @@ impl Installation {
             (config, terms, Some((before, after)))
         };
         files::folder(&folder)?;
+        let kept = match (&replaced.newest, &replaced.old) {
+            (Some(_), Some(old)) => Some(previous::place(&folder, old.name(), old.version())),
+            _ => None,
+        };
         let change = Change {
             add: Some((target, new.bytes)),
             remove: replaced.remove,
@@ -139,10 +145,13 @@ impl Installation {
             add: change.add,
             remove: change.remove,
             grants_go: false,
+            settings_go: false,
             grants_dropped: orphans.dropped,
             described_pins: Vec::new(),
             text,
             file: self.config.clone(),
+            kept,
+            replaced: replaced.newest,
             highest: before.highest(),
             _lock: lock,
         })
@@ -196,6 +205,7 @@ fn replaced(
     if !upgrades {
         return Ok(Replaced {
             old: newest.cloned(),
+            newest: None,
             remove: Vec::new(),
         });
     }
@@ -223,8 +233,17 @@ fn replaced(
         Placement::Beside | Placement::Above => Vec::new(),
         Placement::Instead | Placement::Anyhow => installed.iter().map(|found| found.file.clone()).collect(),
     };
+    let is_newest = |found: &&Found| {
+        let version = found.manifest.as_ref().map(Manifest::version);
+        version == Some(newest.version())
+    };
     Ok(Replaced {
         old: Some(newest.clone()),
+        newest: installed
+            .iter()
+            .find(is_newest)
+            .map(|found| found.file.clone())
+            .filter(|file| remove.contains(file)),
         remove,
     })
 }

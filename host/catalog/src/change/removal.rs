@@ -2,8 +2,8 @@
 
 use super::grants::{Orphans, orphans, without_orphans};
 use super::version::Before;
-use super::{ChangeError, Direction, Installation, Prepared};
-use crate::config::remove_grants;
+use super::{ChangeError, Direction, Installation, Prepared, previous};
+use crate::config::{remove_grants, remove_settings};
 use crate::load::{Change, Found, scan};
 use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
@@ -33,7 +33,7 @@ pub enum GrantsFate {
 }
 
 impl Installation {
-    /// Checks the set without a plugin. With its last version its grants go, unless they are to stay.
+    /// Checks the set without a plugin. With its last version its settings go, and its grants, unless they are to stay.
     ///
     /// # Errors
     /// When it is not installed, several versions are and none was chosen, an older one would be left, or the rest would not load
@@ -64,12 +64,16 @@ impl Installation {
                 &manifests(&staying),
             ),
         };
-        let text = if grants_go || !orphans.dropped.is_empty() {
+        let settings_go = staying.is_empty() && config.settings.contains_key(name);
+        let text = if grants_go || settings_go || !orphans.dropped.is_empty() {
             let before = self.text()?;
-            let after = match grants_go {
+            let mut after = match grants_go {
                 true => remove_grants(&before, name, &[])?,
                 false => without_orphans(&before, name, &orphans)?,
             };
+            if settings_go {
+                after = remove_settings(&after, name)?;
+            }
             Some((before, after))
         } else {
             None
@@ -79,9 +83,16 @@ impl Installation {
             Some((_, after)) => self.parsed(after)?,
             None => old.clone(),
         };
-        let change = Change { add: None, remove };
+        let mut change = Change { add: None, remove };
+        let plan = self.plan_without(&old, &config, &change)?;
+        if staying.is_empty()
+            && let Some(folder) = config.sources.folders.first()
+        {
+            // A step back is a step of something that is installed.
+            change.remove.extend(previous::files_of(folder, name));
+        }
         Ok(Prepared {
-            plan: self.plan_without(&old, &config, &change)?,
+            plan,
             config,
             plugin: name.to_string(),
             changes: None,
@@ -89,10 +100,13 @@ impl Installation {
             add: None,
             remove: change.remove,
             grants_go,
+            settings_go,
             grants_dropped: orphans.dropped,
             described_pins: Vec::new(),
             text,
             file: self.config.clone(),
+            kept: None,
+            replaced: None,
             highest: before.highest(),
             _lock: lock,
         })

@@ -84,10 +84,13 @@ impl Installation {
             add: None,
             remove: Vec::new(),
             grants_go: false,
+            settings_go: false,
             grants_dropped: Vec::new(),
             described_pins: Vec::new(),
             text: (text != changed).then_some((text, changed)),
             file: self.config.clone(),
+            kept: None,
+            replaced: None,
             highest: before.highest(),
             _lock: lock,
         })

@@ -44,6 +44,7 @@ impl Place {
         let folder = std::fs::read_dir(self.0.path().join("plugins")).unwrap();
         let mut names: Vec<String> = folder
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".wasm"))
             .collect();
         names.sort();
         names
@@ -392,4 +393,59 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
     assert!(change(&["clock"], &[], Breakage::Refused).unwrap().plan.is_err());
     assert!(change(&[], &["clock"], Breakage::Refused).unwrap().plan.is_err());
     assert!(change(&["kv:read"], &[], Breakage::Refused).unwrap().plan.is_ok());
+}
+
+/// W17.
+#[test]
+fn the_version_that_an_upgrade_replaces_is_kept_for_a_step_back() {
+    use Direction::{Either, Forward};
+    let place = Place::with(&[version("1.0.0")]);
+    let kept = || {
+        let folder = place.0.path().join("plugins/previous");
+        let entries = std::fs::read_dir(folder).map(|entries| entries.collect::<Vec<_>>());
+        let mut names: Vec<String> = entries
+            .unwrap_or_default()
+            .into_iter()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let previous = || {
+        let (config, _) = place.installation().terms().unwrap();
+        previous_version(&config, &name()).map(|(version, _)| version.to_string())
+    };
+    assert_eq!(previous(), None);
+    place
+        .install(&version("1.1.0"), Placement::Instead, Forward)
+        .unwrap();
+    assert_eq!(
+        (kept(), previous().as_deref()),
+        (vec!["text-1.0.0.wasm".to_owned()], Some("1.0.0"))
+    );
+    // Another plugin whose name begins alike is another plugin.
+    let other = place.0.path().join("plugins/previous/text-more-1.0.0.wasm");
+    std::fs::write(&other, "x").unwrap();
+    place
+        .install(&version("2.0.0"), Placement::Anyhow, Forward)
+        .unwrap();
+    assert_eq!(kept(), ["text-1.1.0.wasm", "text-more-1.0.0.wasm"]);
+    assert_eq!(place.installed(), ["text-2.0.0.wasm"]);
+    // Back, and forth again.
+    place
+        .install(&version("1.1.0"), Placement::Instead, Either)
+        .unwrap();
+    assert_eq!(previous().as_deref(), Some("2.0.0"));
+    // Side by side nothing is replaced.
+    place
+        .install(&version("3.0.0"), Placement::Above, Forward)
+        .unwrap();
+    assert_eq!(previous().as_deref(), Some("2.0.0"));
+    place.remove(Some("1.1.0"), Forward).unwrap();
+    assert_eq!(previous().as_deref(), Some("2.0.0"));
+    place.remove(None, Forward).unwrap();
+    assert_eq!(
+        (kept(), previous()),
+        (vec!["text-more-1.0.0.wasm".to_owned()], None)
+    );
 }

@@ -1,4 +1,4 @@
-//! Changing grants in `mizzen.toml` without disturbing what the operator wrote around them.
+//! Changing grants, settings and switches in `mizzen.toml` without disturbing what the operator wrote around them.
 
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Permission;
@@ -86,6 +86,24 @@ pub fn remove_grants(
                 first.decor_mut().set_prefix("");
             }
         }
+    }
+    Ok(document.to_string())
+}
+
+/// Removes the settings of a plugin, `[config.NAME]`.
+///
+/// # Errors
+/// See [`EditError`].
+pub fn remove_settings(text: &str, plugin: &PluginName) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse()?;
+    let sections = document.as_table_mut();
+    let config = sections.get_mut("config").and_then(Item::as_table_like_mut);
+    let is_empty = config.is_some_and(|config| {
+        config.remove(plugin.as_str());
+        config.is_empty()
+    });
+    if is_empty {
+        sections.remove("config");
     }
     Ok(document.to_string())
 }

@@ -108,7 +108,7 @@ fn each_thing_that_is_refused_names_its_line() {
             "{ env = \"GITHUB_TOKEN\" }",
             "\"hunter2\"",
             24,
-            "expected a table",
+            "does not stand in mizzen.toml",
         ),
         (
             "{ env = \"GITHUB_TOKEN\" }",
@@ -190,5 +190,15 @@ fn private_hosts_are_names_without_a_port_in_one_spelling() {
             .unwrap()
             .private_hosts
             .is_empty()
+    );
+}
+
+#[test]
+fn a_secret_that_stands_in_the_file_is_refused_with_the_two_ways_to_write_it() {
+    let problems = PluginConfig::parse("[secrets]\nx = \"plain\"\n", Path::new(""), &[]).unwrap_err();
+    let said = problems.to_string();
+    assert!(
+        said.contains("{ env = \"NAME\" } or { file = \"PATH\" }") && !said.contains("plain"),
+        "{said}"
     );
 }

@@ -191,6 +191,9 @@ impl Candidate {
             );
             self.fail(Stage::Imports, LoadCode::PermissionNotGranted, message, help);
         }
+        for clamped in manifest.limits().clamped(self.ceiling) {
+            self.warnings.push(clamped.to_string());
+        }
         for permission in declared.iter() {
             if !self.granted.covers(permission) {
                 self.warnings.push(format!(

@@ -216,6 +216,23 @@ fn pins_are_kept_in_a_private_file() {
     pins.remember(Namespace::parse("acme").unwrap(), key(2).id());
     pins.save(&path).unwrap();
     assert_eq!(Pins::load(&path).unwrap(), pins);
+    // Both forms are read, and what is forgotten is gone.
+    let other = Namespace::parse("other").unwrap();
+    pins.remember_since(other.clone(), key(3).id(), UnixTime(1_767_225_600));
+    pins.save(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("since = 2026-01-01T00:00:00Z }"), "{text}");
+    assert_eq!(Pins::load(&path).unwrap(), pins);
+    assert_eq!(pins.forget(&other).unwrap().since, Some(UnixTime(1_767_225_600)));
+    assert_eq!(pins.forget(&other), None);
+    for bad in [
+        "[pins]\n\"acme\" = { since = 2026-01-01T00:00:00Z }\n",
+        "[pins]\n\"acme\" = { key = \"mzk_\" }\n",
+        "[pins]\n\"acme\" = { kye = \"x\" }\n",
+    ] {
+        std::fs::write(&path, bad).unwrap();
+        assert!(Pins::load(&path).is_err(), "{bad}");
+    }
     assert_eq!(
         pins.nearest(&Namespace::parse("acme.x").unwrap()).unwrap().1,
         &key(1).id()

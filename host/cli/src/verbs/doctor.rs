@@ -1,34 +1,37 @@
 //! `mizzen doctor`.
 
 use crate::data::{Data, host_public_key};
-use crate::home::ConfigFile;
-use crate::local_host::config_in_reach;
+use crate::examine_host::{ExamineHost, usual_config};
+use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::Result;
 use mizzen_catalog::config::PluginConfig;
 use mizzen_model::governance::{PackMode, PackMount};
-use mizzen_ops::{Host, check_governing_mounts};
+use mizzen_ops::Host;
 use mizzen_store::AuditHead;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Look for what keeps the host from doing its work: damaged data, executions that nobody can continue
+/// Check the host: what would keep it from starting, damaged data, executions that cannot be resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mizzen doctor --data .mizzen
   mizzen doctor --audit-head \"$(tail -n 1 heads)\"    (what `mizzen audit head` printed before)
 
-Verifies the file, the audit log, the journal and seal of every execution that has ended, and the
-fingerprints of sprites; says of every open execution how it would go on, and warns of what the
+Reads everything that a start would read (configuration, plugins, secrets, mounts, TLS files, the
+host's key); verifies the file, the audit log, the journal and seal of every execution that has ended,
+and the fingerprints of sprites; shows how every open execution would go on, and warns of what the
 configuration leaves open. May run beside the server. Exits 1 when something is wrong.")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     data: Data,
-    /// The host's configuration, to look at what it mounts [default: mizzen.toml, when there is one]
+    /// The host's configuration [default: mizzen.toml, when there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    home: Home,
     /// A head of the audit log that was kept elsewhere: the log must still hold everything up to it
     #[arg(long, value_name = "HEAD")]
     audit_head: Option<AuditHead>,
@@ -39,10 +42,16 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let config = match config_in_reach(self.config.as_deref(), None) {
-            Some(config) => Some(ConfigFile { config }.load()?),
-            None => None,
+        let config = usual_config(self.config);
+        let examined = ExamineHost {
+            config: config.as_deref(),
+            data: &self.data,
+            home: &self.home,
+            listen: None,
         };
+        let start = examined.problems();
+        // A configuration that cannot be read is among the problems.
+        let config = config.and_then(|config| ConfigFile { config }.load().ok());
         let warnings = config.as_ref().map(unpinned_mounts).unwrap_or_default();
         let key = host_public_key(self.data.folder())?;
         let (report, runs, examined) = self.data.with_existing_store(|store| async move {
@@ -55,17 +64,16 @@ impl Doctor {
                     head.seq
                 ));
             }
-            if let Some(config) = &config
-                && let Err(error) = check_governing_mounts(&store.governing_packs().await?, &config.governance)
-            {
-                report.problems.push(error.to_string());
-            }
             let host = Arc::new(Host::new(store));
             let runs = host.examine_runs().await?;
             let examined = host.examine_records(key.as_ref()).await?;
             Ok((report, runs, examined))
         })?;
-        let mut problems = report.problems.clone();
+        let mut problems: Vec<String> = start
+            .into_iter()
+            .map(|problem| format!("the host does not start: {problem}"))
+            .collect();
+        problems.extend(report.problems);
         problems.extend(examined.problems);
         if examined.omitted > 0 {
             problems.push(format!("and {} more of these", examined.omitted));
@@ -88,7 +96,7 @@ impl Doctor {
                 },
             }))?;
         } else {
-            println!("{} open executions", open.len());
+            println!("{}", output::counted(open.len(), "open execution"));
             for run in &open {
                 println!(
                     "  {}  {}",
@@ -97,19 +105,24 @@ impl Doctor {
                 );
             }
             for problem in &problems {
-                println!("problem: {problem}");
+                println!("problem: {}", output::harmless(problem));
             }
             for warning in &warnings {
                 println!("warning: {warning}");
             }
             if problems.is_empty() {
+                let entries = match report.audit_entries {
+                    1 => "1 audit entry".to_owned(),
+                    count => format!("{count} audit entries"),
+                };
                 let erased = match examined.erased {
                     0 => String::new(),
                     erased => format!(" ({erased} of them erased)"),
                 };
                 println!(
-                    "ok: {} audit entries, {} ended executions{erased} and {} sprites verified",
-                    report.audit_entries, examined.executions, examined.sprites
+                    "ok: {entries}, {}{erased} and {} verified",
+                    output::counted(examined.executions, "ended execution"),
+                    output::counted(examined.sprites, "sprite")
                 );
             }
         }

@@ -5,6 +5,7 @@ mod install;
 mod list;
 mod plan;
 mod remove;
+mod rollback;
 mod switch;
 mod trial;
 mod upgrade;
@@ -38,6 +39,8 @@ enum Verb {
     Install(install::Install),
     /// Replace a plugin by a newer version, after a look at what it asks for
     Upgrade(upgrade::Upgrade),
+    /// Go back to the version that the last upgrade replaced
+    Rollback(rollback::Rollback),
     /// Take a plugin from the host
     Remove(remove::Remove),
     /// Keep a plugin installed and do not load it
@@ -56,6 +59,7 @@ impl Plugins {
             Verb::Plan(verb) => verb.run(home),
             Verb::Install(verb) => verb.run(home),
             Verb::Upgrade(verb) => verb.run(home),
+            Verb::Rollback(verb) => verb.run(home),
             Verb::Remove(verb) => verb.run(home),
             Verb::Disable(verb) => verb.run(home),
             Verb::Enable(verb) => verb.run(home),

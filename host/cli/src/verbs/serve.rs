@@ -1,20 +1,22 @@
 //! `mizzen serve`.
 
 use crate::data::{Data, signing_key};
+use crate::examine_host::{CLEARED_WITHOUT_KEYS, ExamineHost, address, usual_config};
 use crate::home::Home;
 use crate::logs;
 use crate::moment::Age;
+use crate::output;
 use crate::plugin_host::PluginHost;
 use crate::settings::{Settings, outgoing};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use mizzen_engine::Profile;
 use mizzen_ops::outgoing::Purpose;
 use mizzen_ops::{Clock, Host, HostKey, Runs, Sweep, SystemClock};
 use mizzen_server::{Server, routes};
 use mizzen_store::{FolderLock, Store};
 use std::io::Write;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,8 +30,6 @@ const TEND_RUNS: Duration = Duration::from_secs(5);
 const ERASE_OLD: Duration = Duration::from_secs(60 * 60);
 /// How long the last spans may take to reach their collector.
 const FLUSH: Duration = Duration::from_secs(10);
-/// Read when no other is named and it is there.
-const USUAL_CONFIG: &str = "mizzen.toml";
 
 /// Serve the HTTP API
 #[derive(Debug, clap::Args)]
@@ -37,6 +37,7 @@ const USUAL_CONFIG: &str = "mizzen.toml";
 Examples:
   mizzen serve
   mizzen serve --listen 127.0.0.1:0 --data ./data
+  mizzen serve --check                                  (would it start? nothing is served)
   mizzen key api new --grant admin && mizzen serve --listen 0.0.0.0:7437
 
 The first line on stdout is `listening on http://ADDR:PORT`. SIGTERM lets requests in flight
@@ -52,6 +53,12 @@ pub(crate) struct Serve {
     config: Option<PathBuf>,
     #[command(flatten)]
     home: Home,
+    /// Read everything that a start would read, print what would keep the host from starting, and end
+    #[arg(long)]
+    check: bool,
+    /// With --check, print JSON
+    #[arg(long, requires = "check")]
+    json: bool,
 }
 
 impl Serve {
@@ -62,20 +69,22 @@ impl Serve {
             data,
             config: Some(config),
             home,
+            check: false,
+            json: false,
         }
     }
 
     pub(super) fn run(self) -> Result<ExitCode> {
+        if self.check {
+            return self.check();
+        }
         logs::start();
         let settings = Settings::load(self.config.as_deref())?;
         let listen = self.listen.as_deref().unwrap_or(settings.listen()).to_owned();
         let address = address(&listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let plugins = self
-            .config
-            .or_else(|| Path::new(USUAL_CONFIG).exists().then(|| USUAL_CONFIG.into()));
         let plugins = PluginHost {
-            config: plugins,
+            config: usual_config(self.config),
             home: self.home,
             profile: settings.profile(),
             sandbox: settings.sandbox(self.data.folder())?,
@@ -91,23 +100,39 @@ impl Serve {
     }
 }
 
+impl Serve {
+    fn check(self) -> Result<ExitCode> {
+        let config = usual_config(self.config);
+        let examined = ExamineHost {
+            config: config.as_deref(),
+            data: &self.data,
+            home: &self.home,
+            listen: self.listen.as_deref(),
+        };
+        let problems = examined.problems();
+        if self.json {
+            output::json(&serde_json::json!({ "ok": problems.is_empty(), "problems": problems }))?;
+        } else if problems.is_empty() {
+            println!("ok: the host would start");
+        }
+        if problems.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !self.json {
+            for problem in &problems {
+                println!("problem: {}", output::harmless(problem));
+            }
+        }
+        Ok(ExitCode::from(output::EXIT_REFUSED))
+    }
+}
+
 /// What the host was doing when it was stopped.
 enum Stopped {
     /// It loaded plugins, or took up open runs.
     Starting,
     /// It served.
     Serving(ExitCode),
-}
-
-/// `ADDR:PORT`, or a name that stands for one.
-fn address(text: &str) -> Result<SocketAddr> {
-    let text = text.strip_prefix("http://").unwrap_or(text);
-    text.to_socket_addrs()
-        .with_context(|| {
-            format!("{text:?} is not an address to listen on; write ADDR:PORT, e.g. 127.0.0.1:0")
-        })?
-        .next()
-        .with_context(|| format!("{text:?} stands for no address"))
 }
 
 async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: PluginHost) -> Result<Stopped> {
@@ -168,15 +193,19 @@ async fn start(
     host.runs = Runs::new(settings.runs()?);
     let host = Arc::new(host);
     if plugins.profile == Profile::Cleared && !host.has_live_key().await? {
-        bail!(
-            "the profile `cleared` needs authentication, and no API key exists; make one with `mizzen key api new --grant admin`"
-        );
+        bail!(CLEARED_WITHOUT_KEYS);
     }
+    // Plugins take seconds to load: what can be refused before that is.
+    let server = settings.server()?;
+    server.check_tls()?;
+    let watch = plugins.watch().unwrap_or_else(|error| {
+        tracing::error!("plugin folders are not watched: {error:#}");
+        None
+    });
     plugins.start(&host, store).await?;
-    tokio::spawn(watch(plugins, Arc::clone(&host)));
     host.sign_with(HostKey::new(signing_key(data.folder(), store).await?));
     // Before runs go on: a server that cannot listen ends at once, and must not leave calls that it began in doubt.
-    let server = Server::bind(address, Arc::clone(&host), settings.server()?, routes::all()).await?;
+    let server = Server::bind(address, Arc::clone(&host), server, routes::all()).await?;
     // Before anybody is answered: every open run is driven again.
     let recovered = host.resume_runs().await?;
     if recovered.resumed > 0 || !recovered.stuck.is_empty() {
@@ -189,6 +218,9 @@ async fn start(
     tokio::spawn(tend_runs(Arc::clone(&host)));
     if let Some(keep) = settings.keep()? {
         tokio::spawn(erase_old(Arc::clone(&host), keep));
+    }
+    if let Some(watch) = watch {
+        tokio::spawn(watch.run(Arc::clone(&host)));
     }
     tokio::spawn(Arc::clone(&host).deliver_hooks(Arc::new(outgoing(Purpose::Hooks))));
     Ok((host, server))
@@ -240,12 +272,6 @@ async fn erase_old(host: Arc<Host>, keep: Age) {
             tracing::error!(%error, "old executions cannot be erased now");
         }
         tokio::time::sleep(keep.duration().min(ERASE_OLD)).await;
-    }
-}
-
-async fn watch(plugins: PluginHost, host: Arc<Host>) {
-    if let Err(error) = plugins.watch(host).await {
-        tracing::error!("plugin folders are not watched: {error:#}");
     }
 }
 

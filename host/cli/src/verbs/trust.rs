@@ -4,12 +4,13 @@ mod add;
 mod check;
 mod list;
 mod revoke;
+mod unpin;
 
 use crate::home::{ConfigFile, Home};
 use anyhow::Context;
 use mizzen_catalog::files::{self, EditLock};
 use mizzen_catalog::key::{KeyEntry, KeyName, PublicKey, read_public_file};
-use mizzen_catalog::trust::{MAX_TRUST_FILE, TrustStore};
+use mizzen_catalog::trust::{MAX_TRUST_FILE, Pins, TrustStore};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,10 +28,12 @@ pub(crate) struct Trust {
 enum Verb {
     /// Let a key sign for namespaces
     Add(add::Add),
-    /// Show which keys may sign for what, and what is revoked
+    /// Show which keys may sign for what, which are pinned, and what is revoked
     List(list::List),
     /// Never trust a key or a package again
     Revoke(revoke::Revoke),
+    /// Forget the key that tofu remembers of a namespace
+    Unpin(unpin::Unpin),
     /// Explain what this host's trust says about a package
     Check(check::Check),
 }
@@ -41,6 +44,7 @@ impl Trust {
             Verb::Add(verb) => verb.run(&self.home),
             Verb::List(verb) => verb.run(),
             Verb::Revoke(verb) => verb.run(),
+            Verb::Unpin(verb) => verb.run(&self.home),
             Verb::Check(verb) => verb.run(&self.home),
         }
     }
@@ -65,6 +69,17 @@ impl TrustFile {
     }
 }
 
+impl TrustFile {
+    /// What tofu remembers beside it: known where `mizzen.toml` says which files belong together.
+    fn pins(&self) -> anyhow::Result<Pins> {
+        let config = PathBuf::from("mizzen.toml");
+        if self.trust.is_some() || !config.exists() {
+            return Ok(Pins::default());
+        }
+        Ok(Pins::load(&ConfigFile { config }.load()?.pins_file)?)
+    }
+}
+
 /// Reads the text of a trust file, changes it, and writes it only if the result is a valid trust file.
 fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> anyhow::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -85,8 +100,16 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> anyhow::Result<String>) -> any
 /// A key from its name on this machine, from a `.pub` file, or from its text.
 pub(super) fn find_key(home: &Home, text: &str) -> anyhow::Result<KeyEntry> {
     if text.starts_with("ed25519:") {
-        let public_key = PublicKey::parse(text)
-            .context("that is not an ed25519 public key; copy it from `mizzen key show`")?;
+        let digits = text.trim_start_matches("ed25519:");
+        let is_written_well = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let public_key = PublicKey::parse(text).with_context(|| {
+            if is_written_well {
+                "these 64 digits are not an ed25519 public key: no point of the curve, or a weak one; copy the key again from \
+                 `mizzen key show`"
+            } else {
+                "that is not a public key: write ed25519: and 64 hexadecimal digits, as `mizzen key show` prints them"
+            }
+        })?;
         return Ok(KeyEntry {
             name: String::new(),
             id: public_key.id(),

@@ -121,6 +121,15 @@ impl Place {
         .unwrap();
     }
 
+    /// How many packages are installed.
+    pub(crate) fn packages(&self) -> usize {
+        let entries = fs::read_dir(self.path("plugins")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.extension().is_some_and(|extension| extension == "wasm"))
+            .count()
+    }
+
     pub(crate) fn config(&self) -> String {
         fs::read_to_string(self.path("mizzen.toml")).unwrap()
     }

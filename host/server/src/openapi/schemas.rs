@@ -359,6 +359,13 @@ fn envelopes() -> Vec<(&'static str, Value)> {
                     "load_plan_hash",
                     json!({"type": ["string", "null"], "description": "The hash of the plugins' load plan."}),
                 ),
+                (
+                    "reasons",
+                    json!({
+                        "type": "array", "items": {"type": "string"},
+                        "description": "Why parts are not healthy, as far as that is known.",
+                    }),
+                ),
             ]),
         ),
         (

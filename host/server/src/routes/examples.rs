@@ -60,6 +60,7 @@ pub fn health() -> Value {
             "telemetry": "healthy"
         },
         "timestamp": "2026-04-27T12:00:00Z",
-        "load_plan_hash": null
+        "load_plan_hash": null,
+        "reasons": []
     })
 }

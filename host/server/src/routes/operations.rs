@@ -100,6 +100,7 @@ struct HealthBody {
     checks: ChecksBody,
     timestamp: String,
     load_plan_hash: Option<String>,
+    reasons: Vec<String>,
 }
 
 #[derive(serde::Serialize)]
@@ -126,6 +127,7 @@ async fn health(call: Call) -> Result<Reply, Problem> {
         },
         timestamp: health.timestamp,
         load_plan_hash: health.load_plan_hash,
+        reasons: health.reasons,
     };
     let body = serde_json::to_string(&body).map_err(|_| Problem::internal())?;
     let status = match health.status {

@@ -107,6 +107,35 @@ fn a_folder_that_is_not_there_is_a_problem_of_the_set_unless_an_install_would_ma
     );
 }
 
+/// W19.
+#[test]
+fn settings_that_no_plugin_reads_are_a_problem_of_the_set() {
+    let (_folder, mut sources) = set_of(&[
+        Plugin {
+            more: "[config]\ntype = \"object\"\n",
+            ..Plugin::new("set", &["a"])
+        },
+        Plugin::new("plain", &["b"]),
+        Plugin::new("off", &["c"]),
+    ]);
+    sources.disabled.insert((PluginName::parse("off").unwrap(), None));
+    let plan = load_set(&sources, &dev_terms()).unwrap();
+    let unread = |name: &str| {
+        let name = PluginName::parse(name).unwrap();
+        let problems = unread_settings([&name], &plan);
+        problems.first().map(|problem| problem.to_string())
+    };
+    assert_eq!(unread("set"), None);
+    assert_eq!(unread("off"), None, "it waits for the plugin");
+    let said = unread("sett").unwrap();
+    assert!(
+        said.contains("[config.sett] of mizzen.toml names no installed plugin")
+            && said.contains("plugins with settings: set"),
+        "{said}"
+    );
+    assert!(unread("plain").unwrap().contains("plugin without settings"));
+}
+
 #[test]
 fn an_upgrade_that_asks_for_more_waits_unless_it_was_granted_beforehand() {
     let version = |version, permissions| Plugin {

@@ -1,16 +1,18 @@
 //! `mizzen audit verify`.
 
+use crate::home::Home;
 use crate::output;
+use crate::verbs::trust::find_key;
 use anyhow::Result;
-use mizzen_catalog::key::PublicKey;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Check an export with the host's public key alone
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   mizzen audit verify run.json --key ed25519:…
+  mizzen audit verify run.json --key .mizzen/keys/host.pub
 
 Exits 1 when anything in it was edited, dropped, reordered, added or cut off, or when the key is
 another one. Of an execution that was erased the hashes are checked, and who erased it when is printed.")]
@@ -18,9 +20,12 @@ pub(crate) struct Verify {
     /// The export
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The host's public key: ed25519: and 64 hexadecimal digits
+    /// The host's public key: `ed25519:` and 64 hexadecimal digits, a .pub file (keys/host.pub in the data folder), or the name of
+    /// one of your keys
     #[arg(long, value_name = "PUB")]
     key: String,
+    #[command(flatten)]
+    home: Home,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -31,10 +36,9 @@ const MAX_FILE: u64 = 1 << 30;
 
 impl Verify {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Some(key) = PublicKey::parse(&self.key) else {
-            return Ok(output::usage_error(
-                &"--key is not a public key: write ed25519: and 64 hexadecimal digits",
-            ));
+        let key = match find_key(&self.home, &self.key) {
+            Ok(entry) => entry.public_key,
+            Err(error) => return Ok(output::usage_error(&format!("--key: {error:#}"))),
         };
         let text = mizzen_catalog::files::read_text(&self.file, MAX_FILE)?;
         match mizzen_ops::verify_audit(&text, &key) {

@@ -90,7 +90,7 @@ impl Workshop {
             }
             Progress::Building(name) => eprintln!("  building {name}"),
             Progress::Line(line) => eprintln!("    {line}"),
-            Progress::SdkRefreshed(_) | Progress::Packaging => {}
+            Progress::SdkRefreshed(_) | Progress::Waiting(_) | Progress::Packaging => {}
         };
         Ok(build_plugin(request, &mut progress)?)
     }

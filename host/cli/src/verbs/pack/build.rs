@@ -54,7 +54,8 @@ pub(super) fn build(
         Err(code) => return Ok(Err(code)),
     };
     if !json {
-        eprintln!("embedding {} rules", project.ruleset()?.program().rules().count());
+        let rules = project.ruleset()?.program().rules().count();
+        eprintln!("embedding {}", crate::output::counted(rules, "rule"));
     }
     Ok(Ok(build_rules(&project, key, output_folder)?))
 }

@@ -4,6 +4,7 @@ use crate::home::Home;
 use crate::output;
 use mizzen_builder::{BuildError, BuildRequest, BuiltPlugin, Progress, build_plugin};
 use mizzen_catalog::key::{DEV_KEY, KeyName, SecretKey};
+use mizzen_model::limits::Limits;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -139,6 +140,7 @@ fn show_progress(progress: Progress<'_>) {
     match progress {
         Progress::SdkRefreshed(folder) => eprintln!("{} now holds the SDK of this mizzen", folder.display()),
         Progress::InstallingTarget => eprintln!("installing the target {}", mizzen_builder::GUEST_TARGET),
+        Progress::Waiting(folder) => eprintln!("waiting for another build in {}", folder.display()),
         Progress::Building(name) => eprintln!("building {name}"),
         Progress::Line(line) => eprintln!("{line}"),
         Progress::Packaging => eprintln!("packaging and signing"),
@@ -226,6 +228,9 @@ pub(super) fn print_contents(built: &BuiltPlugin) {
              [permissions]: {}",
             lines.join(" and/or ")
         );
+    }
+    for clamped in built.manifest.limits().clamped(Limits::CEILING) {
+        println!("  warning: {clamped}");
     }
     if built.manifest.permissions().is_empty() {
         println!("  permissions  none");

@@ -145,6 +145,9 @@ fn print_manifest(manifest: &Manifest) {
         limits.host_calls,
         limits.log
     );
+    for clamped in manifest.limits().clamped(Limits::CEILING) {
+        println!("warning     {clamped}");
+    }
 }
 
 fn print_shape(shape: &Shape) {

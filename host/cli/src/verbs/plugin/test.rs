@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::output;
 use crate::workbench::{Workbench, print_log};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use mizzen_catalog::LoadFailure;
 use mizzen_engine::CallPolicy;
 use mizzen_model::tool_spec::Example;
@@ -108,11 +108,37 @@ fn run_examples(
     };
     let loaded = bench.loaded();
     let mut verdicts = Vec::new();
-    for tool in loaded.registry().tools() {
+    let tools = || loaded.registry().tools();
+    let names: Vec<String> = tools()
+        .flat_map(|tool| {
+            let id = tool.spec().id();
+            let examples = tool.spec().examples().iter();
+            examples.map(move |example| format!("{id}: {}", example.name))
+        })
+        .collect();
+    if !filter.is_empty() && !names.iter().any(|name| name.contains(filter)) {
+        let there = match names.is_empty() {
+            true => "the plugin has none".to_owned(),
+            false => format!("there are:\n  {}", names.join("\n  ")),
+        };
+        bail!(
+            "no example's name contains {filter:?}; {}",
+            output::harmless(&there)
+        );
+    }
+    let untested: Vec<String> = tools()
+        .filter(|tool| tool.spec().examples().is_empty())
+        .map(|tool| tool.spec().id().to_string())
+        .collect();
+    if voice == Voice::Aloud && !untested.is_empty() {
+        println!(
+            "note: {} without examples: {}; add example(…) to a #[tool] so that it is tested",
+            output::counted(untested.len(), "tool"),
+            untested.join(", ")
+        );
+    }
+    for tool in tools() {
         let id = tool.spec().id().to_string();
-        if voice == Voice::Aloud && tool.spec().examples().is_empty() {
-            println!("note: {id} has no examples; add example(…) to its #[tool] so that it is tested");
-        }
         for example in tool.spec().examples() {
             let name = format!("{id}: {}", example.name);
             if !name.contains(filter) {

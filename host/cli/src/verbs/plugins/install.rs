@@ -6,6 +6,7 @@ use crate::output::{self, Audience};
 use mizzen_catalog::change::{
     Approval, ChangeError, Direction, NewPackage, OlderVersion, Placement, Prepared, WaitingForApproval,
 };
+use mizzen_catalog::diff::UpgradeDiff;
 use mizzen_catalog::files;
 use serde_json::json;
 use std::path::PathBuf;
@@ -47,6 +48,17 @@ impl Install {
             audience: self.json.into(),
         };
         step.run(home)
+    }
+}
+
+/// `text 1.0.0 → 1.1.0`, or the plugin where there is nothing to compare it with.
+fn compared(plugin: &str, changes: &UpgradeDiff) -> String {
+    match &changes.from {
+        Some(from) => {
+            let name = plugin.split('@').next().unwrap_or(plugin);
+            format!("{name} {from} → {}", changes.to)
+        }
+        None => plugin.to_owned(),
     }
 }
 
@@ -124,6 +136,7 @@ impl Step {
         match self.audience {
             Audience::Program => output::json(&json!({
                 "ok": true, "plugin": prepared.plugin, "file": target, "removed": prepared.remove,
+                "kept": prepared.kept,
                 "permissions": prepared.changes.as_ref().map(|changes| &changes.permissions),
                 "limits": prepared.changes.as_ref().map(|changes| &changes.limits),
                 "namespaces": prepared.changes.as_ref().map(|changes| &changes.namespaces), "granted_now": prepared.granted_now,
@@ -131,13 +144,19 @@ impl Step {
             }))?,
             Audience::Person => {
                 if let Some(changes) = &prepared.changes {
-                    println!("{} asks for:\n{changes}", prepared.plugin);
+                    println!("{} asks for:\n{changes}", compared(&prepared.plugin, changes));
                 }
                 if let Some(target) = target {
                     println!("installed {} as {}", prepared.plugin, target.display());
                 }
                 for old in &prepared.remove {
                     println!("removed {}", old.display());
+                }
+                if let Some(kept) = &prepared.kept {
+                    println!(
+                        "kept the replaced version as {}; `mizzen plugins rollback` goes back to it",
+                        kept.display()
+                    );
                 }
                 super::print_dropped(prepared);
                 println!("plan {}", prepared.hash().unwrap_or_default());
@@ -153,7 +172,11 @@ impl Step {
                 "limits": new.changes.limits, "namespaces": new.changes.namespaces, "waiting": new.waiting,
             }))?,
             Audience::Person => {
-                println!("{} asks for:\n{}", new.plugin, new.changes);
+                println!(
+                    "{} asks for:\n{}",
+                    compared(&new.plugin, &new.changes),
+                    new.changes
+                );
                 eprintln!(
                     "error: {} waits for your approval of {}",
                     new.plugin,

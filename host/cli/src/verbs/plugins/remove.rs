@@ -16,9 +16,9 @@ use std::process::ExitCode;
   mizzen plugins remove text
   mizzen plugins remove text@1.0.0
 
-The set is checked without it before any file is touched. With the last version its grants go too,
-so that nobody else inherits them, unless you say --keep-grants; with another version those go that
-no installed version asks for any more.")]
+The set is loaded without it, as the host would, before any file is touched. With the last version
+its settings go, and its grants, so that no other plugin inherits them, unless you pass
+--keep-grants; with another version those grants go that no installed version asks for any more.")]
 pub(crate) struct Remove {
     /// The plugin's name, with its version when several are installed
     plugin: String,
@@ -71,6 +71,7 @@ impl Remove {
         if self.json {
             output::json(&json!({
                 "ok": true, "plugin": prepared.plugin, "removed": prepared.remove, "grants_removed": prepared.grants_go,
+                "settings_removed": prepared.settings_go,
                 "grants_dropped": prepared.grants_dropped,
             }))?;
             return Ok(ExitCode::SUCCESS);
@@ -80,6 +81,13 @@ impl Remove {
         }
         if prepared.grants_go {
             println!("removed its grants from {}", self.config.config.display());
+        }
+        if prepared.settings_go {
+            println!(
+                "removed its settings, [config.{}], from {}",
+                prepared.plugin,
+                self.config.config.display()
+            );
         }
         super::print_dropped(prepared);
         super::note_broken(prepared);

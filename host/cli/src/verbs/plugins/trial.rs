@@ -8,8 +8,8 @@ use mizzen_catalog::change::{ChangeError, Installation, Prepared};
 use mizzen_catalog::config::PluginConfig;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::Profile;
-use mizzen_ops::PluginSetError;
 use mizzen_ops::toolbox::{Outfit, Tried};
+use mizzen_ops::{PluginSetError, Secrets};
 
 /// A sandbox in which sets of one host are tried: every stage of the host's own loader, its settings and its mounts.
 pub(super) struct Trial {
@@ -28,7 +28,7 @@ impl Trial {
 
     /// Tries a set.
     pub(super) fn set(&self, config: &PluginConfig, plan: &LoadPlan) -> Result<Result<Tried, LoadFailure>> {
-        match self.bench.try_set(config, plan, self.profile) {
+        match self.bench.try_set(config, plan, self.profile, Secrets::Named) {
             Ok(tried) => Ok(Ok(tried)),
             Err(PluginSetError::Change(ChangeError::Refused(failure))) => Ok(Err(failure)),
             Err(error) => Err(error.into()),

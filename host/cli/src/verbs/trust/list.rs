@@ -3,11 +3,14 @@
 use super::TrustFile;
 use crate::output;
 use mizzen_catalog::trust::TrustStore;
+use serde_json::json;
 use std::process::ExitCode;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  mizzen trust list --trust trust.toml")]
+#[command(after_help = "Examples:
+  mizzen trust list
+  mizzen trust list --trust trust.toml     (of that file alone, without what tofu has pinned)")]
 pub(crate) struct List {
     #[command(flatten)]
     file: TrustFile,
@@ -20,11 +23,23 @@ impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let path = self.file.path()?;
         let store = TrustStore::load(&path)?;
+        let pins = self.file.pins()?;
         if self.json {
-            output::json(&store)?;
+            let mut shown = serde_json::to_value(&store)?;
+            if let Some(fields) = shown.as_object_mut() {
+                let pins: serde_json::Map<String, serde_json::Value> = pins
+                    .iter()
+                    .map(|(namespace, pin)| {
+                        let since = pin.since.map(|since| since.to_string());
+                        (namespace.to_string(), json!({ "key": pin.key, "since": since }))
+                    })
+                    .collect();
+                fields.insert("pins".to_owned(), pins.into());
+            }
+            output::json(&shown)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if store == TrustStore::default() {
+        if store == TrustStore::default() && pins.iter().next().is_none() {
             println!(
                 "{} trusts nobody; add a key with `mizzen trust add KEY --namespace NAMESPACE`",
                 path.display()
@@ -45,8 +60,14 @@ impl List {
                 println!("  until {end}");
             }
         }
+        for (namespace, pin) in pins.iter() {
+            let since = pin
+                .since
+                .map_or_else(String::new, |since| format!(", first seen {since}"));
+            println!("{}  pinned for {namespace} (tofu{since})", pin.key);
+        }
         for (pattern, needed) in &store.thresholds {
-            println!("{pattern}  needs {needed} signatures");
+            println!("{pattern}  needs {}", output::counted(*needed, "signature"));
         }
         for (id, revoked) in &store.revoked_keys {
             println!("{id}  REVOKED: {}", output::harmless(&revoked.reason));
