@@ -5,6 +5,7 @@ mod council_file;
 mod data;
 mod diagnostic;
 mod document_file;
+mod follow;
 mod home;
 mod jsonl;
 mod local_host;

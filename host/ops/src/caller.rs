@@ -22,6 +22,8 @@ pub enum Grant {
     RunsCancel,
     /// Decide escalations.
     RunsRespond,
+    /// Call tools without a council.
+    ToolsCall,
     /// Read plugins and what they provide.
     PluginsRead,
     /// Install, remove, enable and disable plugins.
@@ -36,7 +38,7 @@ pub enum Grant {
 
 impl Grant {
     /// Every grant.
-    pub const ALL: [Grant; 13] = [
+    pub const ALL: [Grant; 14] = [
         Grant::SpritesRead,
         Grant::SpritesWrite,
         Grant::CouncilsRead,
@@ -45,6 +47,7 @@ impl Grant {
         Grant::RunsRead,
         Grant::RunsCancel,
         Grant::RunsRespond,
+        Grant::ToolsCall,
         Grant::PluginsRead,
         Grant::PluginsWrite,
         Grant::MetricsRead,
@@ -63,6 +66,7 @@ impl Grant {
             Grant::RunsRead => "runs:read",
             Grant::RunsCancel => "runs:cancel",
             Grant::RunsRespond => "runs:respond",
+            Grant::ToolsCall => "tools:call",
             Grant::PluginsRead => "plugins:read",
             Grant::PluginsWrite => "plugins:write",
             Grant::MetricsRead => "metrics:read",

@@ -196,6 +196,7 @@ fn summary(record: &RunRecord) -> Result<String, OpError> {
         error: None,
         escalation: None,
         packs: None,
+        tool: None,
     }))
 }
 
