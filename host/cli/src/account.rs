@@ -1,8 +1,8 @@
 //! An execution as a person reads it: one row for every rule, gate and step, in the order in which they count.
 
 use mizzen_model::execution::{
-    ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, PackEvaluation, RuleEvaluation,
-    StepExecution, StepStatus,
+    ChainExecutionResult, ExecutionError, GateEvaluation, NestedExecution, NestedStatus, PackEvaluation,
+    RuleEvaluation, StepExecution, StepStatus,
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::PackAction;
@@ -80,7 +80,7 @@ pub(crate) fn rows(result: &ChainExecutionResult, names: &Names) -> Vec<Row> {
     for it in &result.steps {
         rows.extend(gates(Some(it.order), &[GatePosition::Before]));
         rows.extend(packs(Some(it.order), &[Moment::BeforeStep]));
-        rows.push(step(it, names));
+        rows.push(step(it, result, names));
         rows.extend(it.calls.iter().map(|call| nested(it.order, call)));
         rows.extend(packs_of_calls(Some(it.order)));
         rows.extend(packs(Some(it.order), &[Moment::AfterStep, Moment::OnError]));
@@ -97,10 +97,18 @@ pub(crate) fn rows(result: &ChainExecutionResult, names: &Names) -> Vec<Row> {
 /// The last line: how it stands, how long it took, and why.
 pub(crate) fn end(result: &ChainExecutionResult) -> Row {
     let time = result.duration_ms.map(|ms| format!("{ms} ms"));
+    // The row of a step has its error in full: here it is named.
+    let failed = |error: &ExecutionError| {
+        let step = result
+            .steps
+            .iter()
+            .find(|step| step.error.as_ref() == Some(error))?;
+        Some(format!("{} in step {}", error.code, step.order))
+    };
     let reason = result
         .error
         .as_ref()
-        .map(|error| format!("{}: {}", error.code, error.message));
+        .map(|error| failed(error).unwrap_or_else(|| told(error)));
     let note: Vec<String> = time.into_iter().chain(reason).collect();
     Row {
         key: "end".to_owned(),
@@ -113,6 +121,15 @@ pub(crate) fn end(result: &ChainExecutionResult) -> Row {
         } else {
             Tone::Open
         },
+    }
+}
+
+/// An error with its code, once: a tool that is denied something says `denied: …` itself.
+fn told(error: &ExecutionError) -> String {
+    let said = error.message.split_once(": ");
+    match said.filter(|(word, _)| word.eq_ignore_ascii_case(&error.code)) {
+        Some((_, rest)) => format!("{}: {rest}", error.code),
+        None => format!("{}: {}", error.code, error.message),
     }
 }
 
@@ -165,10 +182,10 @@ fn pack(at: usize, it: &PackEvaluation) -> Row {
             (None, None) => format!("{}, {moment}", it.pack_id),
         },
         state: it.action.to_string(),
-        note: if it.applied {
-            it.reason.clone()
-        } else {
-            format!("(not done) {}", it.reason)
+        note: match (it.applied, &it.not_applied) {
+            (true, _) => it.reason.clone(),
+            (false, Some(why)) => format!("(not done: {why}) {}", it.reason),
+            (false, None) => format!("(not done) {}", it.reason),
         },
         tone: match (it.applied, stops) {
             (true, true) => Tone::Bad,
@@ -178,7 +195,7 @@ fn pack(at: usize, it: &PackEvaluation) -> Row {
     }
 }
 
-fn step(it: &StepExecution, names: &Names) -> Row {
+fn step(it: &StepExecution, of: &ChainExecutionResult, names: &Names) -> Row {
     let tone = match it.status {
         StepStatus::Completed => Tone::Good,
         StepStatus::Failed => Tone::Bad,
@@ -186,19 +203,23 @@ fn step(it: &StepExecution, names: &Names) -> Row {
         StepStatus::Pending | StepStatus::Skipped => Tone::Idle,
     };
     let note = match (&it.error, &it.output) {
-        (Some(error), _) => format!("{}: {}", error.code, error.message),
+        (Some(error), _) => told(error),
         (None, Some(output)) => output.to_string(),
         (None, None) => String::new(),
     };
     Row {
         key: format!("step {} {}", it.order, it.status),
         kind: "step",
-        what: format!(
-            "{} {}.{}",
-            it.order,
-            name(names, &it.sprite_id.to_string()),
-            it.action
-        ),
+        // A tool that is called without a council has no sprite.
+        what: match &of.tool {
+            Some(tool) => format!("{} {tool}", it.order),
+            None => format!(
+                "{} {}.{}",
+                it.order,
+                name(names, &it.sprite_id.to_string()),
+                it.action
+            ),
+        },
         state: it.status.to_string(),
         note,
         tone,
@@ -212,10 +233,7 @@ fn nested(step: u32, it: &NestedExecution) -> Row {
         kind: "call",
         what: format!("{step}/{} {} → {}", it.path, it.caller, it.tool),
         state: it.status.to_string(),
-        note: it
-            .error
-            .as_ref()
-            .map_or_else(String::new, |error| format!("{}: {}", error.code, error.message)),
+        note: it.error.as_ref().map_or_else(String::new, told),
         tone: match it.status {
             NestedStatus::Running => Tone::Open,
             NestedStatus::Completed => Tone::Good,
@@ -364,6 +382,40 @@ mod tests {
                 assert!(columns(&line) <= width.max(30), "{width}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn an_error_says_its_code_once_and_stands_in_full_once() {
+        let check = |code: &str, message: &str, expected: &str| {
+            let error = ExecutionError::new(code, message.to_owned(), Some(0));
+            assert_eq!(told(&error), expected);
+        };
+        check("DENIED", "denied: net:x", "DENIED: net:x");
+        check(
+            "UNAVAILABLE",
+            "unavailable: `x:1` cannot be reached",
+            "UNAVAILABLE: `x:1` cannot be reached",
+        );
+        check(
+            "TIMEOUT",
+            "the timeout of step 0 was up",
+            "TIMEOUT: the timeout of step 0 was up",
+        );
+        let mut result: ChainExecutionResult = serde_json::from_value(serde_json::json!({
+            "execution_id": "11111111-1111-4111-8111-111111111111", "council_id": "11111111-1111-4111-8111-111111111111",
+            "chain_id": "11111111-1111-4111-8111-111111111111", "status": "failed", "started_at": "2026-04-27T10:00:00Z",
+            "gates": [], "rules": [], "error": {"code": "DENIED", "message": "denied: net:x", "step": 0},
+            "steps": [{
+                "order": 0, "sprite_id": "11111111-1111-4111-8111-111111111111", "action": "fetch", "status": "failed",
+                "attempts": 1, "error": {"code": "DENIED", "message": "denied: net:x", "step": 0},
+            }],
+        }))
+        .unwrap();
+        assert_eq!(end(&result).note, "DENIED in step 0");
+        assert_eq!(rows(&result, &Names::new())[0].note, "DENIED: net:x");
+        // What no row says is said at the end.
+        result.steps.clear();
+        assert_eq!(end(&result).note, "DENIED: net:x");
     }
 
     #[test]

@@ -20,10 +20,10 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 }
 
 /// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is
-/// a number that no float can hold.
+/// a number that no float can hold, or a whole number that would be rounded.
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
     let tape = json::parse(text, Limits::default())?;
-    Ok(tape.root().to_json_unique()?.to_serde()?)
+    Ok(tape.root().to_json_unique()?.to_serde_exact()?)
 }
 
 /// The text of a file or a pipe, which may have no end.

@@ -6,6 +6,7 @@ mod data;
 mod diagnostic;
 mod document_file;
 mod examine_host;
+mod follow;
 mod home;
 mod jsonl;
 mod local_host;

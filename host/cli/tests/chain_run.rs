@@ -328,6 +328,23 @@ fn a_hook_that_a_host_of_its_own_cannot_deliver_is_said() {
 }
 
 const QUESTION: &str = "approve? [y/n] ";
+const REASON: &str = "reason (recorded; return for none): ";
+
+#[test]
+fn a_person_on_a_terminal_of_unknown_size_is_asked_too_and_the_reason_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = run("deliver", "production.json");
+    command.arg("--data").arg(folder.path().join("host"));
+    let mut terminal = Terminal::run_sized(&command, "cols 0 rows 0");
+    terminal.wait_for(QUESTION, 1);
+    terminal.type_in("n\n");
+    terminal.wait_for(REASON, 1);
+    terminal.type_in("not on a Friday\n");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(1), "{seen}");
+    assert!(seen.contains("not on a Friday"), "{seen}");
+    assert!(seen.contains("end   vetoed"), "{seen}");
+}
 
 #[test]
 fn on_a_terminal_the_table_is_redrawn_and_a_person_is_asked() {
@@ -338,8 +355,20 @@ fn on_a_terminal_the_table_is_redrawn_and_a_person_is_asked() {
         terminal.type_in("perhaps\n");
         terminal.wait_for(QUESTION, 2);
         terminal.type_in(typed);
+        terminal.wait_for(REASON, 1);
+        terminal.type_in("looked at the change\n");
         let (code, seen) = terminal.end();
         assert_eq!(code, Some(expected), "{seen}");
+        // W22: what is decided about stands above the question, in full.
+        let above = seen.split(QUESTION).next().unwrap();
+        assert!(
+            above.contains("the rule \"ask before production\" asks a person"),
+            "{above}"
+        );
+        assert!(
+            above.contains("  input         {\"environment\":\"production\""),
+            "{above}"
+        );
         assert!(seen.contains("A\r\u{1b}[J"), "nothing was redrawn: {seen:?}");
         let last = seen.rsplit("\u{1b}[J").next().unwrap();
         assert!(last.contains(&format!("end   {end}")), "{last}");

@@ -371,3 +371,81 @@ fn a_protected_gate_agent_and_its_gates_leave_a_council_only_by_force() {
         .call_json("PUT", &format!("{location}?force=true"), &without)
         .expect(200, "");
 }
+
+/// W28: names where ids were needed. What is stored has ids.
+#[test]
+fn sprites_councils_and_chains_are_named_by_their_names() {
+    let (_folder, server) = Served::fresh();
+    let register = |name: &str, version: &str| {
+        let mut document = sprite(name);
+        document["version"] = json!(version);
+        let made = server.call_json("POST", "/v1/sprites", &document).expect(201, "");
+        made["id"].as_str().unwrap().to_owned()
+    };
+    let old = register("SOL-FORGE", "1.9.0");
+    let new = register("SOL-FORGE", "1.10.0");
+    let lewis = register("LEWIS-06", "1.0.0");
+    let step = |name: &str| {
+        json!({"order": 0, "sprite_id": name, "action": "generate_code", "input_map": {},
+               "gates_before": [{"sprite_id": "LEWIS-06", "condition": "true"}]})
+    };
+    let chain = |name: &str, sprite: &str| {
+        json!({"name": name, "timeout": "30s", "steps": [step(sprite)],
+               "gates": [{"position": "before", "sprite_id": "LEWIS-06", "condition": "true"}]})
+    };
+    let body = |forge: &str, names: [&str; 2]| {
+        json!({"domain": "named", "sprites": [forge, "LEWIS-06"], "gate_agents": ["LEWIS-06"],
+               "chains": names.map(|name| chain(name, forge))})
+    };
+    let made = server
+        .call_json("POST", "/v1/councils", &body("SOL-FORGE", ["one", "two"]))
+        .expect(201, "");
+    let ids = |council: &Value| {
+        let id = |value: &Value| value.as_str().unwrap().to_owned();
+        (
+            id(&council["sprites"][0]["id"]),
+            id(&council["gate_agents"][0]),
+            id(&council["chains"][0]["steps"][0]["sprite_id"]),
+        )
+    };
+    assert_eq!(ids(&made), (new.clone(), lewis.clone(), new));
+    assert_eq!(made["chains"][0]["gates"][0]["sprite_id"], lewis.as_str());
+    let path = format!("/v1/councils/{}", made["id"].as_str().unwrap());
+    let put = server
+        .call_json("PUT", &path, &body("SOL-FORGE@1.9.0", ["same", "same"]))
+        .expect(200, "");
+    assert_eq!(ids(&put).0, old);
+    let refused = server.call_json("POST", "/v1/councils", &body("SOL-FORGE@2.0.0", ["a", "b"]));
+    let refused = refused.expect(400, "VALIDATION_ERROR");
+    assert_eq!(refused["details"]["errors"][0]["path"], "/sprites/0", "{refused}");
+    assert!(
+        refused["message"].as_str().unwrap().contains("SOL-FORGE@2.0.0"),
+        "{refused}"
+    );
+
+    let execute = |body: Value| server.call_json("POST", "/v1/chains/execute", &body);
+    let several =
+        execute(json!({"council": "named", "chain": "same", "input": {}})).expect(400, "VALIDATION_ERROR");
+    assert_eq!(
+        several["details"]["chain_ids"].as_array().unwrap().len(),
+        2,
+        "{several}"
+    );
+    server
+        .call_json("PUT", &path, &body("SOL-FORGE", ["one", "two"]))
+        .expect(200, "");
+    let ended = execute(json!({"council": "named", "chain": "two", "input": {}})).expect(200, "");
+    assert_eq!(ended["council_id"], made["id"]);
+    let unknown =
+        execute(json!({"council": "named", "chain": "three", "input": {}})).expect(404, "CHAIN_NOT_FOUND");
+    assert!(
+        unknown["message"].as_str().unwrap().contains("it has one, two"),
+        "{unknown}"
+    );
+    execute(json!({"council": "other", "chain": "one", "input": {}})).expect(404, "COUNCIL_NOT_FOUND");
+    let both = json!({"council": "named", "council_id": made["id"], "chain": "one", "input": {}});
+    execute(both).expect(400, "VALIDATION_ERROR");
+    let text =
+        execute(json!({"council": "named", "chain_id": "two", "input": {}})).expect(400, "VALIDATION_ERROR");
+    assert_eq!(text["details"]["errors"][0]["code"], "pattern", "{text}");
+}

@@ -481,7 +481,7 @@ fn the_gate_agent_and_what_its_tool_calls_are_governed() {
     );
     let journal = entries(&server, &id);
     let started = of_kind(&journal, "started");
-    assert_eq!(started[0]["governs"], json!(["gate_agent"]));
+    assert_eq!(started[0]["governs"], json!(["gate_agent", "reasons"]));
     let called = of_kind(&journal, "nested_called");
     assert!(called[0]["question"].is_u64() && called[0].get("step").is_none());
     server.terminate();

@@ -6,7 +6,7 @@ use crate::condition::Condition;
 use crate::map::{Map, Root, Side};
 use mizzen_model::chain::ChainStep;
 use mizzen_model::council::Council;
-use mizzen_model::json::{Json, Object};
+use mizzen_model::json::{Json, NotExact, Object};
 use mizzen_model::problem::{Code, Problems, field_path};
 use mizzen_model::sprite::SpriteBody;
 
@@ -60,6 +60,12 @@ fn admit_map(step: &ChainStep, map: Option<&Object>, side: Side, path: &str, pro
             return;
         }
     };
+    for (key, literal) in parsed.literals() {
+        // Runs hold numbers of 64 bits: a larger one would be rounded in every run.
+        if let Err(NotExact::Number { pointer, message }) = literal.to_serde_exact() {
+            problems.push(format!("{}{pointer}", field_path(path, key)), Code::Map, message);
+        }
+    }
     for (key, expression) in parsed.paths() {
         if let Root::Step(order) = expression.root()
             && order >= step.order as usize

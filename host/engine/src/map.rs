@@ -35,7 +35,7 @@ pub enum Side {
 }
 
 /// A parsed map. `V` is the type of the values it is applied to; literals are kept in it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Map<V = Json> {
     entries: Vec<(String, Source<V>)>,
 }
@@ -102,6 +102,14 @@ impl<V: Tree> Map<V> {
     /// No entries. As an `output_map` it keeps the whole response.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Every literal with the key it stands under.
+    pub fn literals(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.entries.iter().filter_map(|(key, source)| match source {
+            Source::Literal(value) => Some((key.as_str(), value)),
+            Source::Path(_) => None,
+        })
     }
 
     /// Every path with the key it stands under.

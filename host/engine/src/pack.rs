@@ -3,7 +3,7 @@
 //!
 //! Deliberately not here: where packs are mounted and what a run does with a decision.
 
-mod decision;
+pub(crate) mod decision;
 mod redaction;
 
 pub use decision::{Decision, DecisionDraft, PackAction, Severity};

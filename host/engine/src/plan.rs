@@ -2,6 +2,10 @@
 //!
 //! `C` is how a call is named by whoever makes it (a plugin, an export, a digest); a plan only carries it.
 
+mod tool;
+
+pub use tool::ToolPlan;
+
 use crate::condition::{Condition, ConditionError};
 use crate::map::{EntryError, Map, Side};
 use crate::schema::Schema;
@@ -50,6 +54,8 @@ pub struct Plan<C> {
     gate_tool: Option<ToolFacts>,
     /// What packs govern beyond steps.
     governs: Vec<Governs>,
+    /// The tool, where the plan is one call of a tool and not a chain.
+    pub(crate) tool_called: Option<String>,
 }
 
 /// What packs govern beyond steps. A run keeps what it began with: in journals of earlier hosts these are not there.
@@ -57,16 +63,19 @@ pub struct Plan<C> {
 pub enum Governs {
     /// The gate agent's call, where it touches the world.
     GateAgent,
+    /// What packs asked for and was not done says why: no part of what is governed, but of what the result of such a run has.
+    Reasons,
 }
 
 impl Governs {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::GateAgent];
+    pub const ALL: [Self; 2] = [Self::GateAgent, Self::Reasons];
 
     /// As it is written in journals.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GateAgent => "gate_agent",
+            Self::Reasons => "reasons",
         }
     }
 
@@ -164,6 +173,8 @@ pub(crate) struct PlannedRule {
     pub(crate) action: RuleAction,
     pub(crate) enforcement: Enforcement,
     pub(crate) hook: Option<Hook>,
+    /// How long a person has to answer.
+    pub(crate) expires_ms: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -174,6 +185,15 @@ pub(crate) struct PlannedGate {
     pub(crate) veto_message: Option<String>,
 }
 
+/// Where a step's input comes from.
+#[derive(Debug)]
+pub(crate) enum StepInput {
+    /// From the run's input and the steps before, by its `input_map`.
+    Mapped(Map<Value>),
+    /// It is the run's input, whatever its type: the tool's own schema decides.
+    Whole,
+}
+
 #[derive(Debug)]
 pub(crate) struct PlannedStep<C> {
     pub(crate) sprite_id: SpriteId,
@@ -181,7 +201,7 @@ pub(crate) struct PlannedStep<C> {
     pub(crate) sprite_name: String,
     pub(crate) tool: Option<ToolFacts>,
     pub(crate) protected: bool,
-    pub(crate) input: Map<Value>,
+    pub(crate) input: StepInput,
     pub(crate) output: Map<Value>,
     pub(crate) parameters: Option<Schema>,
     pub(crate) gates_before: Vec<PlannedGate>,
@@ -246,6 +266,7 @@ impl<C> Plan<C> {
                 action: rule.action,
                 enforcement: rule.enforcement(),
                 hook: rule.hook.clone(),
+                expires_ms: rule.expires.as_ref().map(|expires| expires.milliseconds()),
             });
         }
         Ok(Self {
@@ -268,6 +289,7 @@ impl<C> Plan<C> {
             read: BTreeMap::new(),
             gate_tool: None,
             governs: Vec::new(),
+            tool_called: None,
         })
     }
 
@@ -298,7 +320,14 @@ impl<C> Plan<C> {
     pub fn governable(&self) -> Vec<Governs> {
         let touches = |tool: &ToolFacts| tool.side_effects() != "none";
         let is_asked = !self.packs.is_empty() && self.gate_tool.as_ref().is_some_and(touches);
-        is_asked.then_some(Governs::GateAgent).into_iter().collect()
+        let gate = is_asked.then_some(Governs::GateAgent);
+        let reasons = (!self.packs.is_empty()).then_some(Governs::Reasons);
+        gate.into_iter().chain(reasons).collect()
+    }
+
+    /// Whether what was not done says why.
+    pub(crate) fn gives_reasons(&self) -> bool {
+        self.governs.contains(&Governs::Reasons)
     }
 
     /// The same plan, with this governed by its packs too.
@@ -418,7 +447,7 @@ fn plan_step<C>(
             .unwrap_or_default(),
         tool: None,
         protected: sprite.is_some_and(|sprite| sprite.body.is_protected()),
-        input: map(step.input_map.as_ref(), Side::Input)?,
+        input: StepInput::Mapped(map(step.input_map.as_ref(), Side::Input)?),
         output: map(step.output_map.as_ref(), Side::Output)?,
         parameters,
         gates_before: gates(step.gates_before(), GatePosition::Before)?,

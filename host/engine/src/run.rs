@@ -21,7 +21,7 @@ mod place;
 mod rules;
 mod steps;
 
-pub use event::{CallFailure, Command, Event, Released, Transient};
+pub use event::{CallFailure, Command, Event, KeptLog, Released, Transient};
 pub use knowledge::MomentFacts;
 pub use nested::{Callee, NestedAsked, NestedReply, Within};
 pub use packs::{PackAnswer, PackQuestion, Shown};
@@ -29,8 +29,8 @@ pub use place::GateQuestion;
 
 use crate::plan::Plan;
 use mizzen_model::execution::{
-    Approval, ChainExecutionResult, EscalationAnswer, ExecutionError, ExecutionStatus, StepExecution,
-    StepStatus,
+    Approval, CallLog, ChainExecutionResult, Escalation, EscalationAnswer, ExecutionError, ExecutionStatus,
+    StepExecution, StepStatus,
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::timestamp::Timestamp;
@@ -80,6 +80,10 @@ pub struct Run<C> {
     end_judged: bool,
     /// What the packs let through of what happened last.
     released: Option<Released>,
+    /// What the guest of the step's last call wrote, until the step has ended.
+    log: CallLog,
+    /// Whether the log of what packs looked at last may be kept.
+    kept_log: KeptLog,
     /// Calls that tools make.
     nested: nested::Nested,
     /// What tools said that they used up.
@@ -106,6 +110,8 @@ impl<C> Run<C> {
             duration_ms: None,
             attempts: 0,
             calls: Vec::new(),
+            log: Vec::new(),
+            log_dropped: 0,
         });
         let result = ChainExecutionResult {
             execution_id: start.execution_id,
@@ -122,6 +128,7 @@ impl<C> Run<C> {
             escalation: None,
             packs: (!plan.packs.is_empty()).then(Vec::new),
             erased: None,
+            tool: plan.tool_called.clone(),
         };
         let mut run = Self {
             outputs: vec![None; plan.steps.len()],
@@ -140,6 +147,8 @@ impl<C> Run<C> {
             ending: None,
             end_judged: false,
             released: None,
+            log: CallLog::default(),
+            kept_log: KeptLog::default(),
             nested: nested::Nested::default(),
             used: knowledge::Used::default(),
             answered_by: String::new(),
@@ -206,6 +215,11 @@ impl<C> Run<C> {
         self.released.take()
     }
 
+    /// Whether the log of that may be kept, too.
+    pub fn kept_log(&self) -> KeptLog {
+        self.kept_log
+    }
+
     /// Whether packs look at what happened before anything else is done with it.
     pub fn holds(&self, event: &Event) -> bool {
         use mizzen_model::pack::Moment;
@@ -242,10 +256,22 @@ impl<C> Run<C> {
                 order,
                 attempt,
                 result,
-            } => self.call_ended(order, attempt, result, now_ms, commands),
+                log,
+            } => {
+                if self.is_calling(order, attempt) {
+                    self.log = log;
+                    self.call_ended(order, attempt, result, now_ms, commands);
+                }
+            }
             Event::NestedAsked(asked) => self.nested_asked(*asked, now_ms, commands),
-            Event::NestedEnded { within, path, result } => {
-                self.nested_ended(within, &path, result, now_ms, commands)
+            Event::NestedEnded {
+                within,
+                path,
+                result,
+                log,
+            } => {
+                self.nested.take_log(&path, log);
+                self.nested_ended(within, &path, result, now_ms, commands);
             }
             Event::Interrupted { within } => self.call_interrupted(within, now_ms, commands),
             Event::GateAnswered { question, answer } => {
@@ -283,7 +309,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Approval { since_ms, then } = self.at else {
+        let At::Approval { since_ms, then, .. } = self.at else {
             return;
         };
         let Some(escalation) = self
@@ -322,17 +348,47 @@ impl<C> Run<C> {
     /// When the question that a person is asked expires.
     fn expires_at_ms(&self) -> Option<u64> {
         match self.at {
-            At::Approval { since_ms, .. } => Some(since_ms.saturating_add(self.escalation_ms?)),
+            At::Approval {
+                since_ms, expires_ms, ..
+            } => Some(since_ms.saturating_add(self.time_to_answer_ms(expires_ms)?)),
             _ => None,
         }
     }
 
+    /// How long a person has: the shorter of what the host allows and what the rule or pack says.
+    fn time_to_answer_ms(&self, own: Option<u64>) -> Option<u64> {
+        self.escalation_ms.into_iter().chain(own).min()
+    }
+
+    /// Waits for a person; `then` is what goes on when they approve.
+    fn escalate(
+        &mut self,
+        mut escalation: Escalation,
+        expires_ms: Option<u64>,
+        then: Option<Then>,
+        now_ms: u64,
+    ) {
+        if expires_ms.is_some() {
+            let time = self.time_to_answer_ms(expires_ms).unwrap_or_default();
+            escalation.expires_at = Some(Timestamp::from_unix_ms(now_ms.saturating_add(time)));
+        }
+        self.result.escalation = Some(escalation);
+        self.result.status = ExecutionStatus::AwaitingApproval;
+        self.at = At::Approval {
+            since_ms: now_ms,
+            then,
+            expires_ms,
+        };
+    }
+
     /// Nobody has answered in time: that is a denial, never an approval.
     fn expire(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        let reason = format!(
-            "nobody answered within {} s",
-            self.escalation_ms.unwrap_or_default() / 1_000
-        );
+        let own = match self.at {
+            At::Approval { expires_ms, .. } => expires_ms,
+            _ => None,
+        };
+        let time = self.time_to_answer_ms(own).unwrap_or_default();
+        let reason = format!("nobody answered within {} s", time / 1_000);
         if let Some(escalation) = &mut self.result.escalation {
             escalation.answer = Some(EscalationAnswer {
                 decision: Approval::Deny,

@@ -9,6 +9,7 @@ use crate::outcome::{CallReport, Outcome};
 use crate::permit::Permit;
 use crate::profile::Profile;
 use crate::schema::{Schema, SchemaRefusal, Violation};
+use mizzen_model::json::{Limits, parse};
 use mizzen_model::tool_spec::ToolSpec;
 use serde_json::Value;
 use std::fmt;
@@ -212,12 +213,11 @@ impl Tool {
                 });
             }
         };
-        // serde_json stops at 128 levels: a guest cannot make the host recurse.
-        let value: Value = serde_json::from_str(text).map_err(|error| {
+        let value = read_output(text).map_err(|reason| {
             refused(
                 CallStage::Output,
                 "BAD_OUTPUT",
-                format!("the plugin's answer cannot be used: {error}"),
+                format!("the plugin's answer cannot be used: {reason}"),
             )
         })?;
         self.output.check(&value).map_err(|found| {
@@ -230,6 +230,31 @@ impl Tool {
         })?;
         Ok(value)
     }
+}
+
+/// The answer as a value with the same numbers. serde_json stops at 128 levels, so a guest cannot make the host recurse, and reads most
+/// answers; only one with a number that it holds as a float may have been rounded, and is read again exactly.
+fn read_output(text: &str) -> Result<Value, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if has_float(&value) {
+        let tape = parse(text, Limits::default()).map_err(|error| error.to_string())?;
+        let exact = tape.root().to_json().to_serde_exact();
+        exact.map_err(|error| error.to_string())?;
+    }
+    Ok(value)
+}
+
+fn has_float(value: &Value) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) if number.is_f64() => return true,
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    false
 }
 
 fn call_code(outcome: &Outcome) -> &'static str {
@@ -282,7 +307,21 @@ fn refused_with(stage: CallStage, code: &'static str, what: &str, found: Vec<Vio
 
 #[cfg(test)]
 mod tests {
-    use super::is_tool_code;
+    use super::{is_tool_code, read_output};
+    use serde_json::json;
+
+    #[test]
+    fn a_whole_number_of_an_answer_is_never_rounded() {
+        let largest = json!({"n": u64::MAX, "f": 1.5, "s": "99999999999999999999"});
+        assert_eq!(read_output(&largest.to_string()), Ok(largest));
+        assert_eq!(read_output("1e20"), Ok(json!(1e20)));
+        let refused = read_output(r#"{"a": [0, {"n": -9223372036854775809}]}"#).unwrap_err();
+        assert!(
+            refused.starts_with("/a/1/n: the whole number -9223372036854775809"),
+            "{refused}"
+        );
+        assert!(read_output("1e999").is_err() && read_output("{").is_err());
+    }
 
     #[test]
     fn a_code_is_short_and_plain() {

@@ -87,6 +87,17 @@ fn maps_that_do_not_parse_are_refused_where_they_stand() {
 }
 
 #[test]
+fn a_literal_that_runs_would_round_is_refused_where_it_stands() {
+    assert_eq!(
+        admit_maps(
+            r#"{"a": {"b": [1, 18446744073709551616]}, "c": 18446744073709551615}"#,
+            "{}"
+        ),
+        ["/chains/0/steps/1/input_map/a/b/1 map"]
+    );
+}
+
+#[test]
 fn conditions_that_do_not_compile_are_refused_where_they_stand() {
     assert!(
         admit_all(

@@ -21,15 +21,17 @@ macro_rules! serde_as_text {
     )+ };
 }
 
+mod log;
 mod nested;
 mod pack;
 mod request;
 
+pub use log::{CallLog, LOG_BYTES, LOG_LINES, LogEntry, LogLevel};
 pub use nested::{NestedExecution, NestedStatus};
 pub use pack::PackEvaluation;
 pub use request::{
     CHAIN_EXECUTE_REQUEST, ChainExecuteRequest, DECISION_REQUEST, DecisionRequest, EXECUTE_ALL_REQUEST,
-    parse_execute_all,
+    Named, TOOL_CALL_REQUEST, ToolCallRequest, parse_execute_all,
 };
 
 use crate::gate::GatePosition;
@@ -37,6 +39,7 @@ use crate::id::{ChainId, CouncilId, ExecutionId, SpriteId};
 use crate::record::choice;
 use crate::rule::{Enforcement, RuleAction};
 use crate::timestamp::Timestamp;
+use log::is_zero;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -148,6 +151,9 @@ pub struct ChainExecutionResult {
     /// That its journal and everything that is not in this document was erased.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub erased: Option<Erased>,
+    /// The tool, where a tool was called and not a chain.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tool: Option<String>,
 }
 
 /// That an execution was erased.
@@ -202,6 +208,12 @@ pub struct StepExecution {
     /// The calls that its tool made in turn, and those that they made, in the order in which they were asked for (D23).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub calls: Vec<NestedExecution>,
+    /// The last lines that the guest wrote, at most 64 lines and 16 KiB. Absent when packs vetoed or redacted what it answered.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub log: Vec<LogEntry>,
+    /// How many lines there were before them.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub log_dropped: u64,
 }
 
 /// A field that is there is `Some`, also when it is null: an output of null is an output.
@@ -286,6 +298,9 @@ pub struct Escalation {
     pub rule_id: String,
     /// Why.
     pub reason: String,
+    /// When it counts as denied, where the rule or the pack sets a time of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires_at: Option<Timestamp>,
     /// The answer, once there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub answer: Option<EscalationAnswer>,

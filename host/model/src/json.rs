@@ -13,6 +13,7 @@
 //! Not here: what a document must look like. To add a writer form, add a variant to [`Form`].
 
 mod build;
+mod exact;
 mod failure;
 mod number;
 mod object;
@@ -29,6 +30,7 @@ mod within;
 mod write;
 
 pub(crate) use build::Builder;
+pub use exact::NotExact;
 pub use failure::{ParseCode, ParseError};
 pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};

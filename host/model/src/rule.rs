@@ -5,6 +5,7 @@ mod hook;
 pub(crate) use hook::is_hook;
 pub use hook::{HOOK_MAX, HOOK_PATTERN, Hook, NotAHook};
 
+use crate::duration::Duration;
 use crate::json::Json;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice};
 
@@ -37,6 +38,11 @@ pub static RULE: Record = Record {
             "enforcement",
             Kind::Choice(Enforcement::NAMES),
             "mandatory (the default) stops; advisory is recorded as a warning and goes on.",
+        ),
+        Field::optional(
+            "expires",
+            Kind::formatted(Format::Duration),
+            "With action escalate: how long a person has to answer before it counts as denied; never longer than the host allows.",
         ),
     ],
 };
@@ -78,6 +84,8 @@ pub struct Rule {
     pub hook: Option<Hook>,
     /// Whether a match stops a run, when it is said.
     pub enforcement: Option<Enforcement>,
+    /// How long a person has to answer an escalation, when it is said.
+    pub expires: Option<Duration>,
 }
 
 impl Rule {
@@ -90,6 +98,7 @@ impl Rule {
             action: RuleAction::parse(fields.text("action")?)?,
             hook: fields.optional("hook", Hook::parse)?,
             enforcement: fields.optional("enforcement", |text| Enforcement::parse(text).ok_or(()))?,
+            expires: fields.optional("expires", Duration::parse)?,
         })
     }
 
@@ -107,6 +116,7 @@ impl Rule {
             .text("action", &self.action)
             .optional_text("hook", self.hook.as_ref())
             .optional_text("enforcement", self.enforcement.as_ref())
+            .optional_text("expires", self.expires.as_ref())
             .done()
     }
 }

@@ -8,6 +8,7 @@ use crate::document::{Document, Force, IfMatch, stored};
 use crate::error::{OpError, Refusal};
 use crate::host::Host;
 use crate::sprite::from_record as sprite_from_record;
+use crate::sprite_names::each_sprite;
 use mizzen_model::council::{Council, CouncilDraft, SPRITES_MAX};
 use mizzen_model::json::{Json, Object};
 use mizzen_model::sprite::{Sprite, SpriteDraft, Stamp};
@@ -158,31 +159,17 @@ fn is_same(sprite: &Sprite, draft: &SpriteDraft) -> bool {
 /// The council as a request has it: members and gate agents, steps and gates name sprites by id. A name that is not one of
 /// the file's stays, and the council's own check says where.
 fn with_ids(council: &Object, ids: &HashMap<String, Uuid>) -> Json {
-    let id = |name: &Json| match name.as_str().and_then(|name| ids.get(name)) {
-        Some(id) => Json::from(id.to_string()),
-        None => name.clone(),
-    };
     let mut council = council.clone();
-    if let Some(Json::Array(sprites)) = council.get_mut("sprites") {
-        for sprite in sprites.iter_mut() {
-            if let Some(name) = sprite.get("name").map(&id) {
-                *sprite = name;
-            }
+    each_sprite(&mut council, &mut |_, sprite| {
+        // A member of the file is the sprite itself.
+        let name = match sprite.get("name") {
+            Some(name) => name.as_str(),
+            None => sprite.as_str(),
+        };
+        if let Some(id) = name.and_then(|name| ids.get(name)) {
+            *sprite = Json::from(id.to_string());
         }
-    }
-    if let Some(Json::Array(agents)) = council.get_mut("gate_agents") {
-        for agent in agents.iter_mut() {
-            *agent = id(agent);
-        }
-    }
-    for chain in each(council.get_mut("chains")) {
-        name_sprites(chain, "gates", id);
-        name_sprites(chain, "steps", id);
-        for step in each(chain.as_object_mut().and_then(|chain| chain.get_mut("steps"))) {
-            name_sprites(step, "gates_before", id);
-            name_sprites(step, "gates_after", id);
-        }
-    }
+    });
     Json::Object(council)
 }
 
@@ -192,15 +179,6 @@ fn each(list: Option<&mut Json>) -> impl Iterator<Item = &mut Json> {
         _ => None,
     };
     items.into_iter().flatten()
-}
-
-/// Replaces `sprite_id` in every member of a list.
-fn name_sprites(holder: &mut Json, list: &str, id: impl Fn(&Json) -> Json) {
-    for item in each(holder.as_object_mut().and_then(|holder| holder.get_mut(list))) {
-        if let Some(sprite) = item.as_object_mut().and_then(|item| item.get_mut("sprite_id")) {
-            *sprite = id(sprite);
-        }
-    }
 }
 
 /// A chain that has the name of one of the council's is that one, and keeps its history.

@@ -24,6 +24,8 @@ pub enum Grant {
     RunsRespond,
     /// Erase executions that have ended.
     RunsErase,
+    /// Call tools without a council.
+    ToolsCall,
     /// Read plugins and what they provide.
     PluginsRead,
     /// Install, remove, enable and disable plugins.
@@ -38,7 +40,7 @@ pub enum Grant {
 
 impl Grant {
     /// Every grant.
-    pub const ALL: [Grant; 14] = [
+    pub const ALL: [Grant; 15] = [
         Grant::SpritesRead,
         Grant::SpritesWrite,
         Grant::CouncilsRead,
@@ -48,6 +50,7 @@ impl Grant {
         Grant::RunsCancel,
         Grant::RunsRespond,
         Grant::RunsErase,
+        Grant::ToolsCall,
         Grant::PluginsRead,
         Grant::PluginsWrite,
         Grant::MetricsRead,
@@ -67,6 +70,7 @@ impl Grant {
             Grant::RunsCancel => "runs:cancel",
             Grant::RunsRespond => "runs:respond",
             Grant::RunsErase => "runs:erase",
+            Grant::ToolsCall => "tools:call",
             Grant::PluginsRead => "plugins:read",
             Grant::PluginsWrite => "plugins:write",
             Grant::MetricsRead => "metrics:read",

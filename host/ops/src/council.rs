@@ -39,7 +39,8 @@ pub(crate) fn to_record(council: &Council, now_ms: i64) -> NewCouncil {
 impl Host {
     /// The first seven validations. The first three are the first lines of the draft's table.
     pub(crate) async fn read_council(&self, document: &Json) -> Result<CheckedDraft, OpError> {
-        let draft = CouncilDraft::parse(document).map_err(|problems| Refusal::Invalid {
+        let document = self.with_sprite_ids(document).await?;
+        let draft = CouncilDraft::parse(&document).map_err(|problems| Refusal::Invalid {
             document: "council",
             problems,
         })?;

@@ -48,6 +48,25 @@ pub enum Refusal {
     /// There is no such council.
     #[error("there is no council {0}")]
     CouncilNotFound(Uuid),
+    /// No council has the domain.
+    #[error("there is no council of the domain {0:?}; name its id or its domain")]
+    NoCouncilNamed(String),
+    /// No chain of the council has the name.
+    #[error("the council has no chain {name:?}; it has {known}")]
+    NoChainNamed {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// Several chains of the council have the name.
+    #[error("several chains are named {name:?}; name one by its id: {}", list(ids))]
+    SeveralChains {
+        /// The name.
+        name: String,
+        /// Their ids.
+        ids: Vec<Uuid>,
+    },
     /// There is no such chain, or not in the council that was named.
     #[error("there is no chain {0} here")]
     ChainNotFound(Uuid),
@@ -109,6 +128,14 @@ pub enum Refusal {
         limit: QuotaExceeded,
         /// How many it allows.
         most: usize,
+    },
+    /// There is no such tool, or not in a version that will do.
+    #[error("{reason}")]
+    ToolNotFound {
+        /// The tool.
+        tool: String,
+        /// Which one is missing, and where to look.
+        reason: String,
     },
     /// There is no such plugin.
     #[error("there is no plugin {0:?}")]
@@ -232,7 +259,9 @@ pub enum Fault {
 
 fn too_many_runs(limit: QuotaExceeded, most: usize) -> String {
     let what = match limit {
-        QuotaExceeded::Each => format!("this key, or without keys this council, has {most} executions open"),
+        QuotaExceeded::Each => {
+            format!("this key, or without keys this council or tool, has {most} executions open")
+        }
         QuotaExceeded::All => format!("{most} executions are open"),
         QuotaExceeded::Kept => {
             format!("most of {most} executions are open, and the last places are kept for others")

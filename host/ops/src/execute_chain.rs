@@ -6,7 +6,8 @@ use crate::host::{Host, IdempotencyKey};
 use crate::runs::{Beginning, EndedRun, Planned, Progress, Rest, Unbegun, begin};
 use mizzen_model::execution::{ChainExecuteRequest, ChainExecutionResult, parse_execute_all};
 use mizzen_model::id::{ChainId, ExecutionId};
-use mizzen_model::json::{Json, Object};
+use mizzen_model::json::{Json, NotExact, Object};
+use mizzen_model::problem::{Code, Problems};
 use mizzen_store::{Idempotency, Recorded, RunRefused, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,6 +45,15 @@ impl Executed {
     }
 }
 
+/// A run of a plan to begin.
+pub(crate) struct PlanStart<'a> {
+    pub(crate) planned: &'a Planned,
+    pub(crate) input: Value,
+    pub(crate) idempotency: Option<Idempotency>,
+    /// What the audit log calls it.
+    pub(crate) action: &'static str,
+}
+
 impl Host {
     /// Runs a chain of a council. The run goes on when the caller goes away.
     pub async fn execute_chain(
@@ -63,15 +73,22 @@ impl Host {
         {
             return self.wait_again(&answer, wait).await;
         }
-        let council = request.council_id.uuid();
+        let council = self.find_council(&request.council).await?;
         let record = self
             .store
             .kept_council(council)
             .await?
             .ok_or(Refusal::CouncilNotFound(council))?;
-        let planned = self.plan(&record.record.document, record.hash, request.chain_id)?;
+        let chain = Self::chain_named(&record, &request.chain)?;
+        let planned = self.plan(&record.record.document, record.hash, chain)?;
         let input = to_value(request.input)?;
-        self.run_plan(caller, &planned, input, idempotency, wait).await
+        let start = PlanStart {
+            planned: &planned,
+            input,
+            idempotency,
+            action: "execute_chain",
+        };
+        self.run_plan(caller, start, wait).await
     }
 
     /// Runs every chain of a council, in the order in which it lists them. With a key, each of them once: a caller that asks
@@ -108,7 +125,13 @@ impl Host {
                 key: format!("{} {chain}", once.key),
                 ..once
             });
-            executed.push(self.run_plan(caller, &planned, input.clone(), once, wait).await?);
+            let start = PlanStart {
+                planned: &planned,
+                input: input.clone(),
+                idempotency: once,
+                action: "execute_chain",
+            };
+            executed.push(self.run_plan(caller, start, wait).await?);
         }
         Ok(executed)
     }
@@ -117,14 +140,18 @@ impl Host {
     pub(crate) async fn run_plan(
         self: &Arc<Self>,
         caller: &Caller,
-        planned: &Planned,
-        input: Value,
-        idempotency: Option<Idempotency>,
+        start: PlanStart<'_>,
         wait: Wait,
     ) -> Result<Executed, OpError> {
+        let PlanStart {
+            planned,
+            input,
+            idempotency,
+            action,
+        } = start;
         let share = self
             .runs
-            .admit(caller, planned.plan.council_id())
+            .admit(caller, planned.plan.council_id(), planned.plan.chain_id())
             .map_err(|(limit, most)| Refusal::TooManyRuns { limit, most })?;
         let id = ExecutionId::from(self.new_run_id()?);
         let mut driver = begin(
@@ -135,7 +162,7 @@ impl Host {
                 input,
                 actor: caller.actor(),
                 idempotency,
-                audit: self.audit(caller, "execute_chain", id.to_string()),
+                audit: self.audit(caller, action, id.to_string()),
             },
         );
         self.runs.keep(id.uuid(), share);
@@ -158,7 +185,7 @@ impl Host {
     }
 
     /// The same request again: the same run, wherever it has come to.
-    async fn wait_again(&self, answer: &str, wait: Wait) -> Result<Executed, OpError> {
+    pub(crate) async fn wait_again(&self, answer: &str, wait: Wait) -> Result<Executed, OpError> {
         let id = Uuid::try_parse(answer)
             .map_err(|_| Fault::Internal("a recorded answer cannot be read".to_owned()))?;
         if let Some(live) = self.runs.find(id)
@@ -205,7 +232,22 @@ impl Host {
 }
 
 fn to_value(input: Object) -> Result<Value, OpError> {
-    Json::Object(input)
-        .to_serde()
-        .map_err(|error| Refusal::BadRequest(format!("the input cannot be used: {error}")).into())
+    exact(&Json::Object(input))
+}
+
+/// The `input` of a request, with every number as it was sent.
+pub(crate) fn exact(input: &Json) -> Result<Value, OpError> {
+    input.to_serde_exact().map_err(|error| {
+        let (pointer, message) = match error {
+            NotExact::Number { pointer, message } => (pointer, message),
+            NotExact::TooDeep(error) => (String::new(), error.to_string()),
+        };
+        let mut problems = Problems::new();
+        problems.push(format!("/input{pointer}"), Code::OutOfRange, message);
+        Refusal::Invalid {
+            document: "request",
+            problems,
+        }
+        .into()
+    })
 }

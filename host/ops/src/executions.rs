@@ -197,6 +197,7 @@ fn summary(record: &RunRecord) -> Result<String, OpError> {
         escalation: None,
         packs: None,
         erased: None,
+        tool: None,
     }))
 }
 

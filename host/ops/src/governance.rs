@@ -166,6 +166,12 @@ pub(crate) fn lowered(running: &Loaded, next: &Loaded) -> Vec<OlderVersion> {
         .collect()
 }
 
+/// What governs every run of the host, in load order: all that governs a call of a tool without a council.
+pub(crate) fn host_mounts(loaded: &Loaded) -> Vec<(PackOrigin, PackMount)> {
+    let mounts = loaded.governance().iter();
+    mounts.map(|mount| (PackOrigin::Host, mount.clone())).collect()
+}
+
 /// Everything that governs a chain, in load order: the host's mounts, the council's, the chain's.
 pub(crate) fn mounts_of(
     loaded: &Loaded,
@@ -175,7 +181,7 @@ pub(crate) fn mounts_of(
     let of = |origin: PackOrigin, mounts: &[PackMount]| -> Vec<(PackOrigin, PackMount)> {
         mounts.iter().map(|mount| (origin, mount.clone())).collect()
     };
-    let mut all = of(PackOrigin::Host, loaded.governance());
+    let mut all = host_mounts(loaded);
     all.extend(of(PackOrigin::Council, council.governance()));
     all.extend(of(PackOrigin::Chain, chain.body.governance()));
     all

@@ -241,3 +241,21 @@ pub struct IdempotencyKey {
     /// BLAKE3 of the body's bytes and whatever else makes it another request.
     pub body_digest: [u8; 32],
 }
+
+impl IdempotencyKey {
+    /// A key with the body that it came with; none for a key that is not 1 to 255 visible characters of ASCII.
+    pub fn of(key: &str, media_type: &str, body: &[u8]) -> Option<Self> {
+        let visible = |byte: u8| matches!(byte, b' '..=b'~');
+        if key.is_empty() || key.len() > 255 || !key.bytes().all(visible) {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(media_type.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(body);
+        Some(Self {
+            key: key.to_owned(),
+            body_digest: *hasher.finalize().as_bytes(),
+        })
+    }
+}

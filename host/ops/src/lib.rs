@@ -15,6 +15,7 @@
 mod adopt_council;
 mod api_keys;
 mod authenticate;
+mod call_tool;
 mod caller;
 mod change_plugins;
 mod clock;
@@ -31,6 +32,7 @@ mod error;
 mod examine_records;
 mod execute_chain;
 mod executions;
+mod find_chain;
 mod get_council;
 mod get_sprite;
 mod governance;
@@ -53,6 +55,7 @@ mod registry;
 mod review;
 mod runs;
 mod sprite;
+mod sprite_names;
 mod steer_execution;
 mod store_stats;
 pub mod toolbox;
@@ -74,6 +77,7 @@ pub use error::{Fault, OpError, Refusal};
 pub use examine_records::Examined;
 pub use execute_chain::{Executed, Wait};
 pub use executions::{ExecutionEvent, ExecutionPlace, Executions};
+pub use find_chain::FoundChain;
 pub use governance::{MountProblem, Mountable};
 pub use governed_data::{
     AcceptedGovernance, Ungoverned, accept_governance, check_mounts as check_governing_mounts,

@@ -111,8 +111,8 @@ impl Outgoing {
             .connect
             .connect(address, tls)
             .await
-            .map_err(|error| unreachable_host(target.host(), &error))?;
-        let failed = |error: hyper::Error| unreachable_host(target.host(), &error);
+            .map_err(|error| unreachable_host(&target.to_string(), &error))?;
+        let failed = |error: hyper::Error| unreachable_host(&target.to_string(), &error);
         let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
             .max_headers(100)
             .max_buf_size(64 << 10)
@@ -152,7 +152,7 @@ impl Outgoing {
             // The connection may end before its last bytes have been read.
             ended = &mut connection => match ended {
                 Ok(()) => exchange.await,
-                Err(error) => Err(unreachable_host(target.host(), &error)),
+                Err(error) => Err(unreachable_host(&target.to_string(), &error)),
             },
         }
     }

@@ -6,9 +6,11 @@
 
 mod audit;
 mod body;
+mod definition;
 mod drive;
 mod entry;
 mod erasure;
+mod guest_log;
 mod ledger;
 mod nested;
 mod packs;
@@ -22,6 +24,7 @@ mod seal;
 mod simulation;
 
 pub use audit::{AuditError, ErasedRun, Verified, verify};
+pub(crate) use definition::{ToolDefinition, chain_of_tool, requirement, tool_calls_council};
 pub(crate) use drive::{Beginning, begin, result_text};
 pub(crate) use erasure::Eraser;
 #[cfg(test)]
@@ -35,7 +38,7 @@ pub use seal::HostKey;
 use crate::caller::Caller;
 use crate::quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 use mizzen_model::execution::{Approval, ChainExecutionResult};
-use mizzen_model::id::CouncilId;
+use mizzen_model::id::{ChainId, CouncilId};
 use mizzen_store::{AuditEntry, RunRefused, WriteError};
 use parked::Parked;
 use std::collections::HashMap;
@@ -58,7 +61,7 @@ const FEW: usize = 64;
 pub struct RunLimits {
     /// Runs that are open at once; further ones are refused until some have ended. The last eighth is for callers who have few.
     pub open: usize,
-    /// Runs of one API key; on a host without keys, of one council.
+    /// Runs of one API key; on a host without keys, of one council or of one tool that is called without a council.
     pub open_per_caller: usize,
     /// How long a new run waits for a person; none: for as long as it takes.
     pub escalation: Option<Duration>,
@@ -258,10 +261,11 @@ impl Runs {
         &self,
         caller: &Caller,
         council: CouncilId,
+        chain: ChainId,
     ) -> Result<QuotaShare, (QuotaExceeded, usize)> {
         let limits = self.quota.limits();
         self.quota
-            .take(&holder(caller.actor(), council), 1)
+            .take(&holder(caller.actor(), council, chain), 1)
             .map_err(|exceeded| match exceeded {
                 QuotaExceeded::Each => (exceeded, limits.each),
                 QuotaExceeded::All | QuotaExceeded::Kept => (exceeded, limits.all),
@@ -269,8 +273,8 @@ impl Runs {
     }
 
     /// Counts a run that was begun before.
-    fn count(&self, actor: &str, council: CouncilId) -> QuotaShare {
-        self.quota.count(&holder(actor, council), 1)
+    fn count(&self, actor: &str, council: CouncilId, chain: ChainId) -> QuotaShare {
+        self.quota.count(&holder(actor, council, chain), 1)
     }
 
     /// Keeps the share of a run for as long as it is open.
@@ -322,9 +326,10 @@ impl Runs {
     }
 }
 
-/// Who has a run, when they are counted: a key, or where there are no keys, the council.
-fn holder(actor: &str, council: CouncilId) -> String {
+/// Who has a run, when they are counted: a key, or where there are no keys, the council; of a call of a tool, the tool.
+fn holder(actor: &str, council: CouncilId, chain: ChainId) -> String {
     match actor {
+        "local" if council == tool_calls_council() => format!("tool {chain}"),
         "local" => format!("council {council}"),
         key => key.to_owned(),
     }

@@ -148,6 +148,10 @@ impl Lines {
                 Stream::Err => LogLevel::Warn,
             };
             let message = self.clean(String::from_utf8_lossy(&partial).into_owned());
+            // Rust's advice after a panic: a guest has no environment in which it could be followed.
+            if message.starts_with("note: run with `RUST_BACKTRACE=1`") {
+                return;
+            }
             self.push(LogLine {
                 level,
                 message,
@@ -294,6 +298,19 @@ mod tests {
         // Where a text is cut, a secret is not cut in two.
         let long = format!("{}hunter2 hunter2", "x".repeat(MAX_MESSAGE - 5));
         assert!(!log.clean(long).contains("hunter"));
+    }
+
+    #[test]
+    fn advice_that_a_guest_cannot_follow_is_left_out() {
+        let mut log = Log::new(1000);
+        let printed = "thread 'main' panicked at src/lib.rs:3:5:\nno\n\
+                       note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\nafter\n";
+        locked(log.shared()).print(Stream::Err, printed.as_bytes());
+        let lines = texts(&log).0;
+        assert_eq!(
+            lines,
+            ["thread 'main' panicked at src/lib.rs:3:5:", "no", "after"]
+        );
     }
 
     #[test]

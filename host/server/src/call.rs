@@ -138,22 +138,15 @@ impl Call {
         let Some(value) = given.next() else {
             return Ok(None);
         };
-        let key = value.to_str().unwrap_or_default();
-        if key.is_empty() || key.len() > 255 || given.next().is_some() {
-            return Err(Problem::new(
+        let key = IdempotencyKey::of(value.to_str().unwrap_or_default(), &self.media_type, &self.body);
+        match key.filter(|_| given.next().is_none()) {
+            Some(key) => Ok(Some(key)),
+            None => Err(Problem::new(
                 Code::ValidationError,
                 "Idempotency-Key must be given once, with 1 to 255 visible characters",
             )
-            .with("parameter", "Idempotency-Key"));
+            .with("parameter", "Idempotency-Key")),
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.media_type.as_bytes());
-        hasher.update(&[0]);
-        hasher.update(&self.body);
-        Ok(Some(IdempotencyKey {
-            key: key.to_owned(),
-            body_digest: *hasher.finalize().as_bytes(),
-        }))
     }
 
     /// What `If-Match` asks for.

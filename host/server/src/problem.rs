@@ -39,6 +39,8 @@ pub enum Code {
     ExecutionNotFound,
     /// The execution asks no such question.
     EscalationNotFound,
+    /// There is no such tool.
+    ToolNotFound,
     /// There is no such plugin.
     PluginNotFound,
     /// The route does not take this method.
@@ -138,6 +140,7 @@ impl Code {
             | Code::ExecutionNotFound
             | Code::EscalationNotFound
             | Code::DeliveryNotFound
+            | Code::ToolNotFound
             | Code::PluginNotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -195,6 +198,7 @@ impl Code {
             Code::ChainNotFound => "There is no such chain.",
             Code::ExecutionNotFound => "There is no such execution.",
             Code::EscalationNotFound => "The execution asks no such question.",
+            Code::ToolNotFound => "There is no such tool.",
             Code::PluginNotFound => "There is no such plugin.",
             Code::MethodNotAllowed => "The route does not take this method.",
             Code::RequestTimeout => "The request did not arrive in time.",
@@ -258,6 +262,7 @@ impl Code {
             Code::ChainNotFound => "CHAIN_NOT_FOUND",
             Code::ExecutionNotFound => "EXECUTION_NOT_FOUND",
             Code::EscalationNotFound => "ESCALATION_NOT_FOUND",
+            Code::ToolNotFound => "TOOL_NOT_FOUND",
             Code::PluginNotFound => "PLUGIN_NOT_FOUND",
             Code::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Code::RequestTimeout => "REQUEST_TIMEOUT",
@@ -406,6 +411,15 @@ impl From<Refusal> for Problem {
             Refusal::CouncilNotFound(id) => {
                 Problem::new(Code::CouncilNotFound, message).with("council_id", id.to_string())
             }
+            Refusal::NoCouncilNamed(domain) => {
+                Problem::new(Code::CouncilNotFound, message).with("council", domain)
+            }
+            Refusal::NoChainNamed { name, .. } => {
+                Problem::new(Code::ChainNotFound, message).with("chain", name)
+            }
+            Refusal::SeveralChains { name, ids: several } => Problem::new(Code::ValidationError, message)
+                .with("chain", name)
+                .with("chain_ids", ids(several)),
             Refusal::ChainNotFound(id) => {
                 Problem::new(Code::ChainNotFound, message).with("chain_id", id.to_string())
             }
@@ -446,6 +460,9 @@ impl From<Refusal> for Problem {
                 )
                 .with("most", most)
                 .retry_after(5),
+            Refusal::ToolNotFound { tool, .. } => {
+                Problem::new(Code::ToolNotFound, message).with("tool", tool)
+            }
             Refusal::PluginNotFound(name) => Problem::new(Code::PluginNotFound, message).with("plugin", name),
             Refusal::MissingSprites { missing } => {
                 Problem::new(Code::SpriteNotFound, message).with("missing_sprites", ids(missing))
@@ -505,6 +522,11 @@ impl From<Refusal> for Problem {
 
 /// An execution that a gate, a rule or a person stopped: the seed's 409.
 pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
+    let what = if result.tool.is_some() {
+        "Tool call"
+    } else {
+        "Chain execution"
+    };
     let by_gate = result
         .gates
         .iter()
@@ -524,7 +546,7 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
         .filter(|pack| pack.applied && pack.call.is_none())
         .find(|pack| pack.action == PackAction::Veto)
     {
-        let problem = Problem::new(Code::PackVeto, "Chain execution was vetoed by a mounted pack")
+        let problem = Problem::new(Code::PackVeto, format!("{what} was vetoed by a mounted pack"))
             .with("execution_id", result.execution_id.to_string())
             .with("pack_id", pack.pack_id.clone())
             .with("version", pack.version.clone())
@@ -537,6 +559,20 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
             Some(step) => problem.with("step", step),
             None => problem,
         };
+    }
+    if result.tool.is_some() {
+        // No council, so no rules: a pack asked a person, who said no or did not answer in time.
+        let rule = result
+            .escalation
+            .as_ref()
+            .map(|escalation| escalation.rule_id.clone());
+        return Problem::new(
+            Code::PackVeto,
+            "Tool call was denied: a mounted pack asked a person",
+        )
+        .with("execution_id", result.execution_id.to_string())
+        .with("rule", rule)
+        .with("reason", reason);
     }
     let problem = Problem::new(
         Code::RuleDenied,

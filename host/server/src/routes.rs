@@ -8,6 +8,7 @@ pub mod operations;
 pub mod parameters;
 pub mod plugins;
 pub mod sprites;
+pub mod tools;
 
 use crate::route::Route;
 
@@ -17,6 +18,7 @@ pub fn all() -> Vec<Route> {
     routes.extend(councils::routes());
     routes.extend(executions::routes());
     routes.extend(plugins::routes());
+    routes.extend(tools::routes());
     routes.extend(audit::routes());
     routes.extend(operations::routes());
     routes

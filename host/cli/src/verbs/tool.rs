@@ -1,5 +1,6 @@
-//! `mizzen tool …`: tool descriptors as documents, without a plugin.
+//! `mizzen tool …`: tool descriptors as documents, and calls of installed tools.
 
+mod call;
 mod check;
 
 use std::process::ExitCode;
@@ -14,12 +15,14 @@ pub(crate) struct Tool {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
+    Call(call::Call),
     Check(check::Check),
 }
 
 impl Tool {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.verb {
+            Verb::Call(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
         }
     }

@@ -27,12 +27,17 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs a program on a new terminal of 120 columns: its environment and folder, its arguments as one shell word each.
     pub(crate) fn run(program: &Command) -> Self {
+        Self::run_sized(program, "cols 120 rows 50")
+    }
+
+    /// The same on a terminal of another size, as `stty` takes it.
+    pub(crate) fn run_sized(program: &Command, size: &str) -> Self {
         let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap().replace('\'', r"'\''"));
         let words: Vec<String> = std::iter::once(program.get_program())
             .chain(program.get_args())
             .map(quoted)
             .collect();
-        let line = format!("stty cols 120 rows 50 && exec {}", words.join(" "));
+        let line = format!("stty {size} && exec {}", words.join(" "));
         let mut command = Command::new("script");
         // -e: the exit code of the program; -f: everything at once; the log goes nowhere.
         command.args(["-q", "-e", "-f", "-c", &line, "/dev/null"]);

@@ -1,6 +1,7 @@
 //! One decision of a pack.
 
 use super::redaction::Redaction;
+use mizzen_model::duration::Duration;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -137,7 +138,10 @@ impl Decision {
         check_facts(&draft.facts)?;
         let action = match draft.action.as_str() {
             "veto" => PackAction::Veto,
-            "escalate" => PackAction::Escalate,
+            "escalate" => {
+                expires_ms(&details)?;
+                PackAction::Escalate
+            }
             "retry" => retry(&details)?,
             "redact" => PackAction::Redact(Redaction::read(&details)?),
             "annotate" => PackAction::Annotate,
@@ -221,6 +225,18 @@ fn check_facts(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// How long a person has to answer, of an escalation's detail `expires`: a duration such as `30m`.
+pub(crate) fn expires_ms(details: &Map<String, Value>) -> Result<Option<u64>, String> {
+    let Some(expires) = details.get("expires") else {
+        return Ok(None);
+    };
+    let time = expires.as_str().and_then(|text| Duration::parse(text).ok());
+    match time {
+        Some(time) => Ok(Some(time.milliseconds())),
+        None => Err("the detail expires of an escalation is a duration such as 30m or 24h".to_owned()),
+    }
+}
+
 fn retry(details: &Map<String, Value>) -> Result<PackAction, String> {
     if let Some(unknown) = details.keys().find(|key| *key != "delay_ms") {
         return Err(format!("a retry has no detail {unknown:?}, only delay_ms"));
@@ -264,6 +280,13 @@ mod tests {
         check("veto", r#"{"anything": 1}"#, Ok(PackAction::Veto));
         check("escalate", "{}", Ok(PackAction::Escalate));
         check("annotate", r#"{"a": [1]}"#, Ok(PackAction::Annotate));
+        check(
+            "escalate",
+            r#"{"expires": "30m", "n": 1}"#,
+            Ok(PackAction::Escalate),
+        );
+        check("escalate", r#"{"expires": "soon"}"#, Err("a duration"));
+        check("escalate", r#"{"expires": 30}"#, Err("a duration"));
         check("retry", "{}", Ok(PackAction::Retry { delay_ms: None }));
         check(
             "retry",

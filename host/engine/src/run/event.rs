@@ -1,7 +1,7 @@
 //! What a run is told and what it commands.
 
 use super::{Callee, GateQuestion, NestedAsked, NestedReply, PackAnswer, PackQuestion, Shown, Within};
-use mizzen_model::execution::{Approval, ExecutionError, ExecutionStatus};
+use mizzen_model::execution::{Approval, CallLog, ExecutionError, ExecutionStatus};
 use mizzen_model::rule::Hook;
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ pub enum Event {
         attempt: u32,
         /// The response, or why there is none.
         result: Result<Value, CallFailure>,
+        /// What the guest wrote.
+        log: CallLog,
     },
     /// A tool wants to call another one, within the call that is under way. What the run does not answer is not to be called.
     NestedAsked(Box<NestedAsked>),
@@ -27,6 +29,8 @@ pub enum Event {
         path: String,
         /// The response, or why there is none.
         result: Result<Value, CallFailure>,
+        /// What the guest wrote.
+        log: CallLog,
     },
     /// The host stopped while a call was under way that had made calls; it can be made again.
     Interrupted {
@@ -118,6 +122,16 @@ pub enum Released {
     Input(Value),
     /// What the gate agent answered.
     Gate(Result<(), String>),
+}
+
+/// Whether the log of a call may be kept with what packs let through of it. They do not read it, so what they redact could stand in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeptLog {
+    /// Packs had nothing against what the call came to.
+    #[default]
+    Yes,
+    /// They vetoed or redacted it.
+    No,
 }
 
 /// Whether a failure may pass.

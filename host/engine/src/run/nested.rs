@@ -18,7 +18,7 @@ use super::{CallFailure, Command, GateQuestion, PackAnswer, Run, Shown};
 use crate::pack::{PackAction, REDACTED};
 use crate::plan::{Repeatable, ToolFacts};
 use memory::{Due, Known, Memory};
-use mizzen_model::execution::{ExecutionError, NestedExecution, NestedStatus};
+use mizzen_model::execution::{CallLog, ExecutionError, NestedExecution, NestedStatus};
 use mizzen_model::pack::Moment;
 use serde_json::Value;
 
@@ -122,6 +122,8 @@ pub(super) struct Frame {
     pub(super) held: Option<Value>,
     /// Why it failed, while packs look at it.
     pub(super) failure: Option<Failing>,
+    /// What its guest wrote.
+    log: CallLog,
     /// What the gate agent is asked, where this is its own call and not one of its tool's.
     gate: Option<Box<GateQuestion>>,
 }
@@ -173,6 +175,21 @@ impl Nested {
 
     pub(super) fn top_mut(&mut self) -> Option<&mut Frame> {
         self.frames.last_mut()
+    }
+
+    /// A guest has ended that wrote this.
+    pub(super) fn take_log(&mut self, path: &str, log: CallLog) {
+        let ended = |frame: &&mut Frame| frame.asked.path == path && frame.is_called();
+        if let Some(frame) = self.frames.iter_mut().find(ended) {
+            frame.log = log;
+        }
+    }
+
+    /// What the innermost guest wrote is not kept.
+    pub(super) fn drop_log(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.log = CallLog::default();
+        }
     }
 
     /// Calls that were being made when the outermost one was over.
@@ -269,6 +286,7 @@ impl<C> Run<C> {
             called_ms: now_ms,
             held: None,
             failure: None,
+            log: CallLog::default(),
             gate: None,
         });
         self.begin_nested(now_ms, commands);
@@ -473,6 +491,7 @@ impl<C> Run<C> {
             }
         };
         self.list_end(&path, status, error, now_ms);
+        self.list_log(&path, frame.log);
         commands.push(Command::NestedReply { path, reply });
     }
 

@@ -13,11 +13,11 @@ use super::failing::Failing;
 use super::knowledge::MomentFacts;
 use super::nested::Frame;
 use super::place::{About, At, Attempt, Place, Then};
-use super::{CallFailure, Command, Run};
-use crate::pack::{Decision, PackAction};
-use crate::plan::{MountedPack, Repeatable};
+use super::{CallFailure, Command, KeptLog, Run};
+use crate::pack::{Decision, PackAction, decision};
+use crate::plan::{MountedPack, Repeatable, ToolFacts};
 use mizzen_model::execution::{
-    Escalation, ExecutionError, ExecutionStatus, PackEvaluation, StepExecution, StepStatus,
+    CallLog, Escalation, ExecutionError, ExecutionStatus, PackEvaluation, StepExecution, StepStatus,
 };
 use mizzen_model::governance::{self, PackMode, PackSeverity};
 use mizzen_model::pack::Moment;
@@ -115,6 +115,8 @@ pub(super) struct Decisive {
     pub(super) action: PackAction,
     /// When a retry is made.
     retry_at: Option<u64>,
+    /// How long a person has to answer an escalation, when the pack says.
+    expires_ms: Option<u64>,
 }
 
 impl Decisive {
@@ -210,23 +212,21 @@ impl<C> Run<C> {
                 rule,
                 reason,
                 action: PackAction::Escalate,
+                expires_ms,
                 ..
             }) => {
                 let escalation_id = format!("{}:packs:{question}", self.result.execution_id);
                 commands.push(Command::Escalated {
                     escalation_id: escalation_id.clone(),
                 });
-                self.result.escalation = Some(Escalation {
+                let escalation = Escalation {
                     escalation_id,
                     rule_id: format!("{pack}:{}", rule.unwrap_or_default()),
                     reason,
+                    expires_at: None,
                     answer: None,
-                });
-                self.result.status = ExecutionStatus::AwaitingApproval;
-                self.at = At::Approval {
-                    since_ms: now_ms,
-                    then: Some(then),
                 };
+                self.escalate(escalation, expires_ms, Some(then), now_ms);
             }
             Some(Decisive {
                 action: PackAction::Retry { .. },
@@ -254,7 +254,7 @@ impl<C> Run<C> {
             .iter()
             .map(|said| match &said.action {
                 PackAction::Retry { delay_ms } => self.retry_at(then, *delay_ms, now_ms),
-                _ => None,
+                _ => Err(String::new()),
             })
             .collect::<Vec<_>>();
         let decides = self.decisive(&plan.packs, then, &said, &retry_at);
@@ -266,10 +266,29 @@ impl<C> Run<C> {
                 rule: said.rule.clone(),
                 reason: said.reason.clone(),
                 action: said.action.clone(),
-                retry_at: retry_at.get(place).copied().flatten(),
+                retry_at: retry_at.get(place).and_then(|at| at.as_ref().ok()).copied(),
+                expires_ms: decision::expires_ms(&said.details).ok().flatten(),
             })
         });
-        self.record(&plan.packs, then, said, decides);
+        let answer = matches!(then, Then::Respond(_) | Then::Fail(_) | Then::Nested { .. });
+        let objected = said.iter().any(|said| said.redacted)
+            || !secrets.is_empty()
+            || matches!(
+                decisive.as_ref().map(|decisive| &decisive.action),
+                Some(PackAction::Veto | PackAction::Retry { .. })
+            );
+        self.kept_log = if answer && objected {
+            KeptLog::No
+        } else {
+            KeptLog::Yes
+        };
+        if self.kept_log == KeptLog::No {
+            match then {
+                Then::Nested { .. } => self.nested.drop_log(),
+                _ => self.log = CallLog::default(),
+            }
+        }
+        self.record(&plan.packs, then, said, decides, &retry_at);
         let stands = match decisive.as_ref().map(|decisive| &decisive.action) {
             Some(PackAction::Veto | PackAction::Retry { .. }) => false,
             // Only what can wait for a person is kept until there is an answer.
@@ -346,26 +365,46 @@ impl<C> Run<C> {
         commands.push(Command::WakeAt { at_ms: until_ms });
     }
 
-    /// When a pack's retry would be made: none where the step's own policy has no room for it.
-    fn retry_at(&self, then: Then, delay_ms: Option<u64>, now_ms: u64) -> Option<u64> {
+    /// When a pack's retry would be made, or why the step's own policy has no room for it.
+    fn retry_at(&self, then: Then, delay_ms: Option<u64>, now_ms: u64) -> Result<u64, String> {
         let (Then::Respond(attempt) | Then::Fail(attempt)) = then else {
-            return None;
+            return Err("only the call of a step is made again, when it has ended".to_owned());
         };
         let Attempt {
             order,
             number,
             deadline_ms,
         } = attempt;
-        let step = self.plan.steps.get(order as usize)?;
-        let repeatable = step
-            .target
-            .as_ref()
-            .is_ok_and(|target| target.repeatable == Repeatable::Yes);
+        let Some(step) = self.plan.steps.get(order as usize) else {
+            return Err("there is no such step".to_owned());
+        };
+        match &step.target {
+            Ok(target) if target.repeatable == Repeatable::Yes => {}
+            Ok(_) => {
+                let effects = step.tool.as_ref().map_or("external", ToolFacts::side_effects);
+                return Err(format!(
+                    "{} is {effects} and names no idempotency key",
+                    step.action
+                ));
+            }
+            Err(_) => return Err(format!("nothing performs {}", step.action)),
+        }
+        if !(1..=step.retries).contains(&number) {
+            return Err(match step.retries {
+                0 => format!("step {order} has no retries; set `retries`"),
+                most => format!("step {order} has {most} retries, and attempt {number} was its last"),
+            });
+        }
         let delay = delay_ms
             .unwrap_or_else(|| self.backoff_ms(order, number))
             .min(MAX_DELAY_MS);
         let until_ms = now_ms.saturating_add(delay);
-        (repeatable && (1..=step.retries).contains(&number) && until_ms < deadline_ms).then_some(until_ms)
+        if until_ms >= deadline_ms {
+            return Err(format!(
+                "there is no time for it: the pause of {delay} ms ends after the deadline"
+            ));
+        }
+        Ok(until_ms)
     }
 
     /// Which of what was said decides.
@@ -374,7 +413,7 @@ impl<C> Run<C> {
         packs: &[MountedPack],
         then: Then,
         said: &[Said],
-        retry_at: &[Option<u64>],
+        retry_at: &[Result<u64, String>],
     ) -> Option<usize> {
         // A run that has ended badly has ended: packs can only tell about it.
         let is_over = then == Then::End
@@ -393,7 +432,7 @@ impl<C> Run<C> {
                 _ if !mandatory => None,
                 PackAction::Veto => Some(0),
                 PackAction::Escalate => Some(1),
-                PackAction::Retry { .. } => retry_at.get(place)?.map(|_| 2),
+                PackAction::Retry { .. } => retry_at.get(place)?.as_ref().ok().map(|_| 2),
                 PackAction::Redact(_) | PackAction::Annotate => None,
             }
         };
@@ -405,7 +444,31 @@ impl<C> Run<C> {
             .map(|(_, place)| place)
     }
 
-    fn record(&mut self, packs: &[MountedPack], then: Then, said: Vec<Said>, decides: Option<usize>) {
+    /// Why something was not done that a pack asked for.
+    fn why_not(
+        &self,
+        pack: &MountedPack,
+        said: &Said,
+        retry: Option<&Result<u64, String>>,
+        then: Then,
+    ) -> String {
+        match (&said.action, retry) {
+            _ if pack.mode != PackMode::Mandatory => format!("{} is advisory", pack.id),
+            (PackAction::Retry { .. }, Some(Err(reason))) => reason.clone(),
+            (PackAction::Redact(_), _) => "there is nothing to be redacted at this moment".to_owned(),
+            _ if then == Then::End => "the run has ended".to_owned(),
+            _ => "what another rule or pack asked for goes before it".to_owned(),
+        }
+    }
+
+    fn record(
+        &mut self,
+        packs: &[MountedPack],
+        then: Then,
+        said: Vec<Said>,
+        decides: Option<usize>,
+        retry_at: &[Result<u64, String>],
+    ) {
         let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
         let call = nested.map(|frame| frame.asked.path.clone());
         let evaluations = said.into_iter().enumerate().filter_map(|(place, said)| {
@@ -415,6 +478,8 @@ impl<C> Run<C> {
                 PackAction::Redact(_) => said.redacted,
                 PackAction::Veto | PackAction::Escalate | PackAction::Retry { .. } => decides == Some(place),
             };
+            let not_applied = (!applied && self.plan.gives_reasons())
+                .then(|| self.why_not(pack, &said, retry_at.get(place), then));
             Some(PackEvaluation {
                 pack_id: pack.id.clone(),
                 version: pack.version.clone(),
@@ -429,6 +494,7 @@ impl<C> Run<C> {
                 reason: said.reason,
                 details: said.details,
                 applied,
+                not_applied,
             })
         });
         let evaluations: Vec<PackEvaluation> = evaluations.collect();

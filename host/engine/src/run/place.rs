@@ -68,7 +68,12 @@ pub(super) enum At {
         deadline_ms: u64,
     },
     /// A person is asked: by a rule, or by packs about what happens then.
-    Approval { since_ms: u64, then: Option<Then> },
+    Approval {
+        since_ms: u64,
+        then: Option<Then>,
+        /// How long the one who asks lets a person answer; the host's own limit holds beside it.
+        expires_ms: Option<u64>,
+    },
     /// Nothing more will happen.
     Done,
 }

@@ -66,17 +66,14 @@ impl<C> Run<C> {
                     commands.push(Command::Escalated {
                         escalation_id: escalation_id.clone(),
                     });
-                    self.result.escalation = Some(Escalation {
+                    let escalation = Escalation {
                         escalation_id,
                         rule_id: rule.id.clone(),
                         reason,
+                        expires_at: None,
                         answer: None,
-                    });
-                    self.result.status = ExecutionStatus::AwaitingApproval;
-                    self.at = At::Approval {
-                        since_ms: now_ms,
-                        then: None,
                     };
+                    self.escalate(escalation, rule.expires_ms, None, now_ms);
                     return;
                 }
             }

@@ -4,8 +4,8 @@ use super::failing::{FailedBy, Failing};
 use super::place::{At, Attempt, Place, Then};
 use super::{CallFailure, Command, MAP_LIMIT, Run, Shown, Transient};
 use crate::map::Scope;
-use crate::plan::{PlannedStep, Repeatable};
-use mizzen_model::execution::{ExecutionError, ExecutionStatus, StepExecution, StepStatus};
+use crate::plan::{PlannedStep, Repeatable, StepInput};
+use mizzen_model::execution::{CallLog, ExecutionError, ExecutionStatus, StepExecution, StepStatus};
 use mizzen_model::pack::Moment;
 use mizzen_model::timestamp::Timestamp;
 use serde_json::Value;
@@ -64,15 +64,18 @@ impl<C> Run<C> {
     fn prepare(&self, step: &PlannedStep<C>, order: u32) -> Result<Value, ExecutionError> {
         // What cannot be called fails before its input is looked at: the reason says what to install.
         step.target.as_ref().map_err(Clone::clone)?;
-        let scope = Scope {
-            input: &self.input,
-            steps: &self.outputs,
-            output: None,
+        let input = match &step.input {
+            StepInput::Whole => self.input.clone(),
+            StepInput::Mapped(map) => {
+                let scope = Scope {
+                    input: &self.input,
+                    steps: &self.outputs,
+                    output: None,
+                };
+                map.apply(scope, MAP_LIMIT)
+                    .map_err(|fault| failure("INPUT_MAP_FAILED", format!("input_map: {fault}"), order))?
+            }
         };
-        let input = step
-            .input
-            .apply(scope, MAP_LIMIT)
-            .map_err(|fault| failure("INPUT_MAP_FAILED", format!("input_map: {fault}"), order))?;
         if let Some(Err(violations)) = step.parameters.as_ref().map(|schema| schema.check(&input)) {
             let list: Vec<String> = violations
                 .iter()
@@ -95,6 +98,7 @@ impl<C> Run<C> {
             deadline_ms,
         } = attempt;
         self.called_ms = now_ms;
+        self.log = CallLog::default();
         self.nested.next_attempt();
         self.with_step(order, |step| step.attempts = attempt);
         self.at = At::Calling {
@@ -108,6 +112,11 @@ impl<C> Run<C> {
             input,
             deadline_ms,
         });
+    }
+
+    /// Whether this attempt is the one that is under way.
+    pub(super) fn is_calling(&self, order: u32, attempt: u32) -> bool {
+        matches!(self.at, At::Calling { order: at, attempt: number, .. } if (at, number) == (order, attempt))
     }
 
     pub(super) fn call_ended(
@@ -292,6 +301,7 @@ impl<C> Run<C> {
         commands.push(Command::StopCalls);
         self.lose_nested(now_ms);
         self.held = None;
+        self.log = CallLog::default();
         let message = format!("the timeout of step {} was up", attempt.order);
         let failed = CallFailure::lasting("TIMEOUT".to_owned(), message);
         self.attempt_failed(attempt, Failing::new(failed, FailedBy::Run), now_ms, commands);
@@ -321,9 +331,11 @@ impl<C> Run<C> {
         };
         match output {
             Ok(output) => {
+                let log = std::mem::take(&mut self.log);
                 self.end_step(order, now_ms, |step| {
                     step.status = StepStatus::Completed;
                     step.output = Some(output.clone());
+                    (step.log, step.log_dropped) = (log.lines, log.dropped);
                 });
                 if let Some(slot) = self.outputs.get_mut(order as usize) {
                     *slot = Some(output);
@@ -341,9 +353,11 @@ impl<C> Run<C> {
 
     /// D4: without on_error gates the chain has failed; with them they are asked.
     fn step_failed(&mut self, order: u32, error: ExecutionError, now_ms: u64, commands: &mut Vec<Command>) {
+        let log = std::mem::take(&mut self.log);
         self.end_step(order, now_ms, |step| {
             step.status = StepStatus::Failed;
             step.error = Some(error);
+            (step.log, step.log_dropped) = (log.lines, log.dropped);
         });
         self.describe_step(order);
         // The call has ended: nothing is left to stop.

@@ -102,6 +102,17 @@ fn check_invariant(case: &Case, run: &Run<String>) {
     );
 }
 
+/// What a guest wrote.
+fn written(message: &str) -> mizzen_model::execution::CallLog {
+    use mizzen_model::execution::{CallLog, LogEntry, LogLevel};
+    let line = LogEntry {
+        level: LogLevel::Info,
+        message: message.to_owned(),
+        fields: std::collections::BTreeMap::new(),
+    };
+    CallLog::last_of(vec![line], 0)
+}
+
 /// A call that some tool makes, or its end, or a host that stopped: mostly at a time when nobody waits for it.
 fn nested() -> impl Strategy<Value = Event> {
     use mizzen_engine::plan::{Repeatable, ToolFacts};
@@ -131,6 +142,7 @@ fn nested() -> impl Strategy<Value = Event> {
             within,
             path: path.to_owned(),
             result: Ok(serde_json::json!({"answers": answers})),
+            log: written("nested"),
         },
         _ => Event::Interrupted { within },
     })
@@ -152,7 +164,7 @@ fn event() -> impl Strategy<Value = Event> {
         failure.prop_map(Err)
     ];
     prop_oneof![
-        4 => (0u32..3, 1u32..4, result).prop_map(|(order, attempt, result)| Event::CallEnded { order, attempt, result }),
+        4 => (0u32..3, 1u32..4, result).prop_map(|(order, attempt, result)| Event::CallEnded { order, attempt, result, log: written("step") }),
         2 => (1u32..4, any::<bool>()).prop_map(|(question, allow)| Event::GateAnswered {
             question,
             answer: if allow { Ok(()) } else { Err("no".to_owned()) },
@@ -245,6 +257,63 @@ fn an_escalation_that_has_expired_is_never_approved() {
     assert_eq!(old.wake_at_ms(), None);
     assert_eq!(old.handle(Event::Tick, u64::MAX), []);
     assert_eq!(old.result().status, ExecutionStatus::AwaitingApproval);
+}
+
+#[test]
+fn a_call_of_a_tool_is_a_run_of_one_step_with_the_whole_input() {
+    use mizzen_engine::plan::{Plan, Repeatable, Target, ToolPlan, Unresolved};
+    use mizzen_engine::run::Command;
+    let tool = || ToolPlan {
+        council_id: "11111111-1111-4111-8111-111111111111".parse().unwrap(),
+        chain_id: "21111111-1111-4111-8111-111111111111".parse().unwrap(),
+        sprite_id: "31111111-1111-4111-8111-111111111111".parse().unwrap(),
+        tool: "acme.text.case".to_owned(),
+        timeout_ms: 5_000,
+    };
+    let start = |input: Value| Start {
+        execution_id: script::EXECUTION.parse().unwrap(),
+        input,
+        now_ms: script::START_MS,
+        escalation_ms: None,
+    };
+    for input in [
+        serde_json::json!({"text": "a"}),
+        serde_json::json!([1]),
+        Value::Null,
+    ] {
+        let target = Target {
+            call: "case".to_owned(),
+            repeatable: Repeatable::Yes,
+        };
+        let plan = std::sync::Arc::new(Plan::of_tool(tool(), Ok(target)));
+        let (mut run, commands) = Run::start(plan, start(input.clone()));
+        let called = Command::Call {
+            order: 0,
+            attempt: 1,
+            input,
+            deadline_ms: script::START_MS + 5_000,
+        };
+        assert!(commands.contains(&called), "{commands:?}");
+        let ended = Event::CallEnded {
+            order: 0,
+            attempt: 1,
+            result: Ok(serde_json::json!("A")),
+            log: written("done"),
+        };
+        run.handle(ended, script::START_MS + 1);
+        let result = run.result();
+        assert_eq!(result.status, ExecutionStatus::Completed);
+        assert_eq!(result.tool.as_deref(), Some("acme.text.case"));
+        assert_eq!(result.steps[0].output, Some(serde_json::json!("A")));
+        assert_eq!(result.steps[0].log[0].message, "done");
+    }
+    let missing = Unresolved {
+        code: "TOOL_UNKNOWN".to_owned(),
+        message: "install it".to_owned(),
+    };
+    let plan = std::sync::Arc::new(Plan::<String>::of_tool(tool(), Err(missing)));
+    let (run, _) = Run::start(plan, start(Value::Null));
+    assert_eq!(run.result().error.as_ref().unwrap().code, "TOOL_UNKNOWN");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::script::{Case, START_MS, cases};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::MountedPack;
-use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Released, Run, Shown};
-use mizzen_model::execution::PackEvaluation;
+use mizzen_engine::run::{Command, Event, KeptLog, PackAnswer, PackQuestion, Released, Run, Shown};
+use mizzen_model::execution::{CallLog, PackEvaluation};
 use mizzen_model::pack::Moment;
 use serde_json::{Value, json};
 
@@ -117,7 +117,8 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
             let mut entry = event.clone();
             if run.holds(event) {
                 match &mut entry {
-                    Event::CallEnded { result, .. } | Event::NestedEnded { result, .. } => {
+                    Event::CallEnded { result, log, .. } | Event::NestedEnded { result, log, .. } => {
+                        *log = CallLog::default();
                         *result = match result {
                             Ok(_) => Ok(Value::Null),
                             Err(failed) => Err(failed.withheld()),
@@ -139,11 +140,20 @@ fn a_run_made_again_from_what_a_journal_keeps_is_the_same_run() {
             if let Some(place) = held
                 && let Some(released) = run.take_released()
             {
+                let written = match &played.events[place].0 {
+                    Event::CallEnded { log, .. } | Event::NestedEnded { log, .. } => log.clone(),
+                    _ => CallLog::default(),
+                };
                 match (&mut journal[place].0, released) {
                     (
-                        Event::CallEnded { result, .. } | Event::NestedEnded { result, .. },
+                        Event::CallEnded { result, log, .. } | Event::NestedEnded { result, log, .. },
                         Released::Ended(ended),
-                    ) => *result = ended,
+                    ) => {
+                        *result = ended;
+                        if run.kept_log() == KeptLog::Yes {
+                            *log = written;
+                        }
+                    }
                     (Event::NestedAsked(asked), Released::Input(input)) => asked.input = input,
                     (Event::GateAnswered { answer, .. }, Released::Gate(released)) => *answer = released,
                     (event, released) => panic!("{}: {released:?} of {event:?}", case.name),

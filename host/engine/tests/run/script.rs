@@ -7,7 +7,7 @@ use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, Plan, Repeatable, Target, ToolFacts, Unresolved};
 use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Run, Shown, Start, Within};
 use mizzen_model::council::Council;
-use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
+use mizzen_model::execution::{Approval, CallLog, ChainExecutionResult, ExecutionStatus, LogEntry, LogLevel};
 use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::Json;
@@ -20,6 +20,16 @@ pub(crate) const EXECUTION: &str = "11111111-1111-4111-8111-111111111111";
 pub(crate) const START_MS: u64 = 1_777_284_000_000;
 const WORKER: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35";
 const AGENT: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c36";
+
+/// What a guest writes: all that it answers. Whatever must be kept nowhere stands in its log, too.
+pub(crate) fn written(answer: &Value) -> CallLog {
+    let line = LogEntry {
+        level: LogLevel::Info,
+        message: answer.to_string(),
+        fields: std::collections::BTreeMap::new(),
+    };
+    CallLog::last_of(vec![line], 0)
+}
 
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -187,6 +197,7 @@ impl Case {
             tool: format!("test.{call}"),
             side_effects: match call.as_str() {
                 "evaluate_gate" => self.text["agent_touches"].as_str().unwrap_or_default().to_owned(),
+                "external" => "external".to_owned(),
                 _ => String::new(),
             },
             ..ToolFacts::default()
@@ -397,6 +408,7 @@ impl Case {
                     order,
                     attempt,
                     result: ended(answer),
+                    log: written(answer),
                 }
             }
             Within::Gate { question } => Event::GateAnswered {
@@ -436,6 +448,7 @@ impl Case {
                 "inputs" => steps(&|step| step.input.clone().unwrap_or(Value::Null)),
                 "outputs" => steps(&|step| step.output.clone().unwrap_or(Value::Null)),
                 "attempts" => steps(&|step| json!(step.attempts)),
+                "logs" => steps(&|step| json!(step.log.len())),
                 "step_errors" => steps(&|step| json!(step.error.as_ref().map(|error| &error.code))),
                 "step_tool_codes" => {
                     steps(&|step| json!(step.error.as_ref().and_then(|e| e.tool_code.clone())))
@@ -485,6 +498,18 @@ impl Case {
                 "error" => json!(result.error.as_ref().map(|error| &error.code)),
                 "error_step" => json!(result.error.as_ref().and_then(|error| error.step)),
                 "duration" => json!(result.duration_ms),
+                // In milliseconds after the start.
+                "expires" => {
+                    let expires_at = result.escalation.as_ref().unwrap().expires_at.as_ref().unwrap();
+                    json!(expires_at.unix_ms() - result.started_at.unix_ms())
+                }
+                "not_applied" => result
+                    .packs
+                    .iter()
+                    .flatten()
+                    .filter(|said| !said.applied)
+                    .map(|said| json!(said.not_applied))
+                    .collect(),
                 "reason" => {
                     let message = &result.error.as_ref().unwrap().message;
                     assert!(

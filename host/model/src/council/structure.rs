@@ -5,6 +5,7 @@ use crate::chain::{Chain, ChainStep};
 use crate::gate::{GatePosition, GateScope, StepGate};
 use crate::id::SpriteId;
 use crate::problem::{Code, Problems, quote};
+use crate::rule::RuleAction;
 use crate::sprite::Sprite;
 use std::collections::{HashMap, HashSet};
 
@@ -92,6 +93,10 @@ impl Structure<'_> {
         let council = self.council;
         let mut seen = HashSet::new();
         for (index, rule) in council.rules.iter().enumerate() {
+            if rule.expires.is_some() && rule.action != RuleAction::Escalate {
+                let message = format!("expires is for the action escalate, not for {}", rule.action);
+                self.refuse(format!("/rules/{index}/expires"), Code::UnknownField, message);
+            }
             if !seen.insert(rule.id.as_str()) {
                 let message = format!("a rule with the id {} stands before this one", quote(&rule.id));
                 self.refuse(format!("/rules/{index}/id"), Code::Duplicate, message);

@@ -1,6 +1,7 @@
 //! Calls that tools make, in an execution (D23).
 
 use super::ExecutionError;
+use super::log::{LogEntry, is_zero};
 use crate::record::choice;
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -45,4 +46,10 @@ pub struct NestedExecution {
     /// How long it took, packs included.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_ms: Option<u64>,
+    /// The last lines that the guest wrote, at most 64 lines and 16 KiB. Absent when packs vetoed or redacted what it answered.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub log: Vec<LogEntry>,
+    /// How many lines there were before them.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub log_dropped: u64,
 }

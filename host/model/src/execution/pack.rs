@@ -47,6 +47,9 @@ pub struct PackEvaluation {
     pub details: Map<String, Value>,
     /// Whether it was done: not what an advisory pack asks for, nor a retry that the step's policy has no room for.
     pub applied: bool,
+    /// Why it was not done.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub not_applied: Option<String>,
 }
 
 fn moment<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {

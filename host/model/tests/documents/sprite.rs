@@ -59,7 +59,7 @@ fn every_mistake_of_the_table_is_found_where_it_is() {
         Some("\"3F2C1D9E-5B7A-4C86-9E21-0A4D6F8B1C35\""),
         &[("/id", "pattern")],
     );
-    check("/id", Some("\"x\""), &[("/id", "too_short")]);
+    check("/id", Some("\"x\""), &[("/id", "pattern")]);
     check("/name", Some("\"sol-forge\""), &[("/name", "pattern")]);
     check("/name", Some("\"S\""), &[("/name", "too_short")]);
     check(
@@ -87,7 +87,7 @@ fn every_mistake_of_the_table_is_found_where_it_is() {
     );
     check("/role", Some("\"tester\""), &[("/role", "not_in_enum")]);
     check("/protected", Some("\"true\""), &[("/protected", "wrong_type")]);
-    check("/chains/0", Some("\"a\""), &[("/chains/0", "too_short")]);
+    check("/chains/0", Some("\"a\""), &[("/chains/0", "pattern")]);
     check(
         "/metadata/created",
         Some("\"2026-02-30T10:00:00Z\""),

@@ -40,6 +40,10 @@ impl Body {
         }
     }
 
+    pub(super) fn remove(&mut self, name: &str) {
+        self.members.retain(|(known, _)| *known != name);
+    }
+
     pub(super) fn text(&mut self, name: &'static str, text: &str) {
         let mut out = String::with_capacity(text.len().saturating_add(2));
         write_string(text, Form::Canonical, &mut out);

@@ -10,15 +10,20 @@ use super::resolve::{Pin, Resolution};
 use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::plan::Governs;
-use mizzen_engine::run::{CallFailure, Event, Released, Transient};
+use mizzen_engine::run::{CallFailure, Event, KeptLog, Released, Transient};
 use mizzen_model::execution::{
-    Approval, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation, StepStatus,
+    Approval, CallLog, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation,
+    StepStatus,
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use mizzen_store::RunEvent;
 use serde_json::Value;
 use std::fmt::Write as _;
+
+/// What a guest wrote, and how many lines of it are not kept.
+const LOG: &str = "log";
+const LOG_DROPPED: &str = "log_dropped";
 
 /// An entry, read.
 pub(super) struct Entry {
@@ -230,9 +235,11 @@ pub(super) fn body(event: &Event) -> Body {
             order,
             attempt,
             result,
+            log,
         } => {
             let mut body = call_ended(*order, *attempt);
             write_result(&mut body, result);
+            write_log(&mut body, log);
             body
         }
         Event::NestedAsked(asked) => {
@@ -240,9 +247,15 @@ pub(super) fn body(event: &Event) -> Body {
             body.value("input", &asked.input);
             body
         }
-        Event::NestedEnded { within, path, result } => {
+        Event::NestedEnded {
+            within,
+            path,
+            result,
+            log,
+        } => {
             let mut body = nested::ended(*within, path);
             write_result(&mut body, result);
+            write_log(&mut body, log);
             body
         }
         Event::Interrupted { within } => nested::interrupted(*within),
@@ -318,6 +331,30 @@ fn write_result(body: &mut Body, result: &Result<Value, CallFailure>) {
     }
 }
 
+/// What a guest wrote, where it wrote something.
+pub(super) fn write_log(body: &mut Body, log: &CallLog) {
+    if !log.lines.is_empty() {
+        body.model(LOG, &log.lines);
+    }
+    if log.dropped > 0 {
+        body.number(LOG_DROPPED, log.dropped);
+    }
+}
+
+/// None for an entry that this host would not have written.
+fn read_log(value: &Value) -> Option<CallLog> {
+    Some(CallLog {
+        lines: match value.get(LOG) {
+            None => Vec::new(),
+            Some(lines) => serde_json::from_value(lines.clone()).ok()?,
+        },
+        dropped: match value.get(LOG_DROPPED) {
+            None => 0,
+            Some(count) => count.as_u64()?,
+        },
+    })
+}
+
 fn call_ended(order: u32, attempt: u32) -> Body {
     let mut body = Body::of_kind("call_ended");
     body.number("step", order);
@@ -340,16 +377,32 @@ fn write_gate(body: &mut Body, answer: &Result<(), String>) {
 /// The body of an event's entry while packs look at it: without what they have not let through.
 pub(super) fn held(event: &Event) -> Body {
     match event {
-        Event::CallEnded { order, attempt, .. } => call_ended(*order, *attempt),
+        Event::CallEnded {
+            order, attempt, log, ..
+        } => {
+            let mut body = call_ended(*order, *attempt);
+            write_log(&mut body, log);
+            body
+        }
         Event::NestedAsked(asked) => nested::asked(asked),
-        Event::NestedEnded { within, path, .. } => nested::ended(*within, path),
+        Event::NestedEnded {
+            within, path, log, ..
+        } => {
+            let mut body = nested::ended(*within, path);
+            write_log(&mut body, log);
+            body
+        }
         Event::GateAnswered { question, .. } => gate_answered(*question),
         event => body(event),
     }
 }
 
-/// What becomes of it: what the packs let through, or nothing.
-pub(super) fn release(body: &mut Body, released: Option<&Released>) {
+/// What becomes of it: what the packs let through, or nothing. They have not read the log, so it goes with what they took out.
+pub(super) fn release(body: &mut Body, released: Option<&Released>, log: KeptLog) {
+    if released.is_none() || log == KeptLog::No {
+        body.remove(LOG);
+        body.remove(LOG_DROPPED);
+    }
     match released {
         Some(Released::Ended(result)) => write_result(body, result),
         Some(Released::Input(input)) => body.value("input", input),
@@ -421,6 +474,7 @@ fn parse(value: &Value) -> Option<Entry> {
                 order: number("step")?,
                 attempt: number("attempt")?,
                 result,
+                log: read_log(value)?,
             })
         }
         "nested_called" => What::Happened(nested::read_asked(value)?),
@@ -428,6 +482,7 @@ fn parse(value: &Value) -> Option<Entry> {
             within: nested::read_within(value)?,
             path: text("path")?,
             result: read_result(value)?,
+            log: read_log(value)?,
         }),
         "interrupted" => What::Happened(Event::Interrupted {
             within: nested::read_within(value)?,

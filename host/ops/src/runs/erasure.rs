@@ -74,6 +74,7 @@ impl Eraser {
             error: None,
             escalation: None,
             packs: None,
+            tool: None,
             erased: Some(Erased {
                 at: time(self.at_ms),
                 by: self.actor.clone(),

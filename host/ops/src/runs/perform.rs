@@ -1,6 +1,8 @@
 //! Making a call, and what its end means for a run.
 
 use super::body::Body;
+use super::entry;
+use super::guest_log;
 use super::resolve::StepCall;
 use crate::host::Host;
 use crate::metrics::Family;
@@ -8,6 +10,7 @@ use crate::toolbox::{CallError, CallRequest, ToolResult};
 use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::CallStage;
 use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient, Within};
+use mizzen_model::execution::CallLog;
 use mizzen_sandbox::{CallContext, CallFault, CallTool};
 use serde_json::Value;
 use std::sync::Arc;
@@ -55,7 +58,7 @@ pub(super) type Ended = (Event, Body);
 /// Calls a step's tool.
 pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) -> Ended {
     let mut span = work.span(&host, "chain.step");
-    let (result, stages) = call(&host, work).await;
+    let Called { result, stages, log } = call(&host, work).await;
     if let Some(span) = &mut span {
         span.set("mizzen.attempt", attempt);
         if let Err(failure) = &result {
@@ -66,6 +69,7 @@ pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) 
         order,
         attempt,
         result,
+        log,
     };
     (event, stages)
 }
@@ -73,21 +77,32 @@ pub(super) async fn step(host: Arc<Host>, work: Work, order: u32, attempt: u32) 
 /// Makes a call that a tool asked for.
 pub(super) async fn nested(host: Arc<Host>, work: Work, within: Within, path: String) -> Ended {
     let mut span = work.span(&host, "chain.nested");
-    let (result, stages) = call(&host, work).await;
+    let Called { result, stages, log } = call(&host, work).await;
     if let Some(span) = &mut span {
         span.set("mizzen.path", path.as_str());
         if let Err(failure) = &result {
             span.fail(&failure.code);
         }
     }
-    let event = Event::NestedEnded { within, path, result };
+    let event = Event::NestedEnded {
+        within,
+        path,
+        result,
+        log,
+    };
     (event, stages)
 }
 
 /// Asks the gate agent. It can only narrow: everything but a clear `allow` is a veto (D3).
 pub(super) async fn gate(host: Arc<Host>, work: Work, asked: GateQuestion) -> Ended {
     let mut span = work.span(&host, "gate.agent");
-    let (result, stages) = call(&host, work).await;
+    let Called {
+        result,
+        mut stages,
+        log,
+    } = call(&host, work).await;
+    // A gate's evaluation has no place for it: it stands in the journal.
+    entry::write_log(&mut stages, &log);
     if let (Some(span), Err(failure)) = (&mut span, &result) {
         span.fail(&failure.code);
     }
@@ -159,10 +174,29 @@ pub(crate) trait Script: Send + Sync + std::fmt::Debug {
     ) -> mizzen_sandbox::Pending<'_, Vec<mizzen_engine::run::PackAnswer>>;
 }
 
-async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
+/// What a call came to.
+struct Called {
+    result: Result<Value, CallFailure>,
+    /// What its journal entry tells beside it.
+    stages: Body,
+    /// What the guest wrote.
+    log: CallLog,
+}
+
+impl Called {
+    fn without_log(result: Result<Value, CallFailure>, stages: Body) -> Self {
+        Self {
+            result,
+            stages,
+            log: CallLog::default(),
+        }
+    }
+}
+
+async fn call(host: &Host, work: Work) -> Called {
     #[cfg(test)]
     if let Some(script) = host.script.get() {
-        return (script.call(work).await, Body::default());
+        return Called::without_log(script.call(work).await, Body::default());
     }
     let pin = &work.call.pin;
     let Some(callable) = work.call.callable.clone() else {
@@ -175,12 +209,13 @@ async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
             transient: Transient::No,
             tool_code: None,
         };
-        return (Err(gone), stages(CallStage::Input, Some(LOOKUP)));
+        return Called::without_log(Err(gone), stages(CallStage::Input, Some(LOOKUP)));
     };
     let started = Instant::now();
     let deadline = started
         .checked_add(work.left)
         .and_then(|end| end.checked_add(GRACE));
+    let (run_id, step) = (work.run_id.clone(), work.step);
     let request = CallRequest {
         tool: pin.tool.clone(),
         input: work.input,
@@ -209,7 +244,20 @@ async fn call(host: &Host, work: Work) -> (Result<Value, CallFailure>, Body) {
         started.elapsed().as_secs_f64(),
     );
     let about = stages_of(&ended);
-    (ended.map(|result| result.output).map_err(failure), about)
+    let report = match &ended {
+        Ok(result) => result.report.as_ref(),
+        Err(CallError::Refused { report, .. }) => report.as_deref(),
+        Err(_) => None,
+    };
+    let log = report.map_or_else(CallLog::default, |report| {
+        guest_log::tell(pin, &run_id, step, report);
+        guest_log::kept(report)
+    });
+    Called {
+        result: ended.map(|result| result.output).map_err(failure),
+        stages: about,
+        log,
+    }
 }
 
 fn failure(error: CallError) -> CallFailure {

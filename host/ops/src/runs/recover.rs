@@ -51,7 +51,9 @@ impl Host {
         let left: Vec<Uuid> = left.filter(|id| !self.runs.is_driven(*id)).collect();
         self.make_again(&left, |record, made| match made {
             Ok((run, past)) => {
-                let share = self.runs.count(&past.actor, record.council_id.into());
+                let share = self
+                    .runs
+                    .count(&past.actor, record.council_id.into(), record.chain_id.into());
                 let clock = past.clock(self);
                 let kept = Kept {
                     clock: Some(clock),

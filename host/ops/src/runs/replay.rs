@@ -93,7 +93,7 @@ fn outside(kind: &str) -> &'static [&'static str] {
 }
 
 /// In every entry.
-const COMMON: [&str; 8] = [
+const COMMON: [&str; 10] = [
     "kind",
     "cleared",
     "execution_id",
@@ -101,6 +101,8 @@ const COMMON: [&str; 8] = [
     "at",
     "stages",
     "stopped_at",
+    "log",
+    "log_dropped",
     "actor",
 ];
 

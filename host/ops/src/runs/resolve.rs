@@ -1,19 +1,18 @@
-//! From a council's document to a plan: which tool performs which capability, in which version, from which file.
+//! From a definition to a plan: which tool performs which capability, in which version, from which file.
 //!
 //! What was resolved is recorded when a run begins and is not resolved again: a run that is made again from its journal
 //! gets the same plan, whatever was installed since.
 
 use super::body::Body;
+use super::definition::{Definition, ToolDefinition};
 use super::packs::{self, PackPin, PackSet};
-use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::toolbox::{Callable, Loaded};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::plan::{Governs, Plan, Repeatable, Target, Unresolved};
-use mizzen_model::council::Council;
-use mizzen_model::id::ChainId;
+use mizzen_model::id::{ChainId, SpriteId};
 use mizzen_model::sprite::{Capability, Sprite};
 use mizzen_model::tool_spec::{SideEffects, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -172,24 +171,31 @@ impl Host {
         }
         let mut resolutions = Vec::new();
         let installed = loaded.installed();
-        let council = council(definition)?;
-        let plan = compile(&council, chain, |sprite, capability| {
-            let found = find(&loaded, &installed, capability);
+        let read = Definition::read(definition)?;
+        let plan = compile(&read, chain, |of, wanted| {
+            let found = match wanted {
+                Wanted::Capability(capability) => find(&loaded, &installed, capability),
+                Wanted::Tool(call) => find_tool(&loaded, call),
+            };
             let resolution = Resolution {
-                sprite_id: sprite.id.to_string(),
-                capability: capability.name.clone(),
+                sprite_id: of.sprite_id.to_string(),
+                capability: wanted.name().to_owned(),
                 found: found.clone(),
             };
             // Steps that ask the same of the same sprite share it.
             if !resolutions.contains(&resolution) {
                 resolutions.push(resolution);
             }
-            target(&loaded, found, sprite)
+            target(&loaded, found, of)
         })?;
-        let mounts = council
-            .chain(chain)
-            .map(|chain| crate::governance::mounts_of(&loaded, &council, chain));
-        let (pins, packs) = PackSet::find(&loaded, &mounts.unwrap_or_default());
+        let mounts = match &read {
+            Definition::Council(council) => council
+                .chain(chain)
+                .map(|chain| crate::governance::mounts_of(&loaded, council, chain))
+                .unwrap_or_default(),
+            Definition::Tool(_) => crate::governance::host_mounts(&loaded),
+        };
+        let (pins, packs) = PackSet::find(&loaded, &mounts);
         let plan = plan.governed(pins.iter().map(PackPin::mounted).collect(), packs::about);
         let pinned = Pinned {
             definition,
@@ -229,38 +235,92 @@ pub(super) fn plan_recorded(
     chain: ChainId,
     of: &MadeOf,
 ) -> Result<Plan<StepCall>, OpError> {
-    let plan = compile(&council(definition)?, chain, |sprite, capability| {
-        let id = sprite.id.to_string();
+    let plan = compile(&Definition::read(definition)?, chain, |asks, wanted| {
+        let id = asks.sprite_id.to_string();
         let recorded = of
             .resolutions
             .iter()
-            .find(|resolution| resolution.sprite_id == id && resolution.capability == capability.name);
+            .find(|resolution| resolution.sprite_id == id && resolution.capability == wanted.name());
         let found = recorded.map_or_else(
             || Found::Nothing {
                 code: "CAPABILITY_UNRESOLVED".to_owned(),
-                message: format!("nothing is recorded for {:?}", capability.name),
+                message: format!("nothing is recorded for {:?}", wanted.name()),
             },
             |resolution| resolution.found.clone(),
         );
-        target(loaded, found, sprite)
+        target(loaded, found, asks)
     })?;
     let plan = plan.governed(of.pins.iter().map(PackPin::mounted).collect(), packs::about);
     Ok(plan.governing(of.governs.clone()))
 }
 
-fn council(definition: &str) -> Result<Council, OpError> {
-    Council::parse(&stored(definition)?)
-        .map_err(|problems| Fault::Internal(format!("a stored council is not valid: {problems}")).into())
+/// What a step asks for.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    Capability(&'a Capability),
+    Tool(&'a ToolDefinition),
+}
+
+impl Wanted<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Capability(capability) => &capability.name,
+            Self::Tool(call) => call.tool(),
+        }
+    }
+}
+
+/// On whose behalf a step asks for it, as its tool is told.
+struct Asks<'a> {
+    sprite_id: SpriteId,
+    sprite_name: &'a str,
+    system_prompt: &'a str,
 }
 
 fn compile(
-    council: &Council,
+    definition: &Definition,
     chain: ChainId,
-    resolve: impl FnMut(&Sprite, &Capability) -> Result<Target<StepCall>, Unresolved>,
+    mut resolve: impl FnMut(&Asks<'_>, Wanted<'_>) -> Result<Target<StepCall>, Unresolved>,
 ) -> Result<Plan<StepCall>, OpError> {
-    let found = council.chain(chain).ok_or(Refusal::ChainNotFound(chain.uuid()))?;
-    Plan::compile(council, found, resolve)
-        .map_err(|error| Fault::Internal(format!("chain {chain} cannot be planned: {error}")).into())
+    match definition {
+        Definition::Council(council) => {
+            let found = council.chain(chain).ok_or(Refusal::ChainNotFound(chain.uuid()))?;
+            let resolve = |sprite: &Sprite, capability: &Capability| {
+                let asks = Asks {
+                    sprite_id: sprite.id,
+                    sprite_name: sprite.body.name.as_str(),
+                    system_prompt: &sprite.body.system_prompt,
+                };
+                resolve(&asks, Wanted::Capability(capability))
+            };
+            Plan::compile(council, found, resolve)
+                .map_err(|error| Fault::Internal(format!("chain {chain} cannot be planned: {error}")).into())
+        }
+        Definition::Tool(call) => {
+            let planned = call.planned();
+            if planned.chain_id != chain {
+                return Err(Refusal::ChainNotFound(chain.uuid()).into());
+            }
+            let asks = Asks {
+                sprite_id: planned.sprite_id,
+                sprite_name: "",
+                system_prompt: "",
+            };
+            let target = resolve(&asks, Wanted::Tool(call));
+            Ok(Plan::of_tool(planned, target))
+        }
+    }
+}
+
+/// The tool that a call names, in the version that serves it now.
+fn find_tool(loaded: &Loaded, call: &ToolDefinition) -> Found {
+    match loaded.registry().resolve(&call.wanted) {
+        Ok(tool) => Found::Tool(Pin::of(tool.spec(), tool.plugin())),
+        Err(error) => Found::Nothing {
+            code: "TOOL_UNKNOWN".to_owned(),
+            message: error.to_string(),
+        },
+    }
 }
 
 fn find(loaded: &Loaded, installed: &crate::registry::Installed, capability: &Capability) -> Found {
@@ -293,7 +353,7 @@ fn find(loaded: &Loaded, installed: &crate::registry::Installed, capability: &Ca
     Found::Tool(Pin::of(tool.spec(), tool.plugin()))
 }
 
-fn target(loaded: &Loaded, found: Found, sprite: &Sprite) -> Result<Target<StepCall>, Unresolved> {
+fn target(loaded: &Loaded, found: Found, asks: &Asks<'_>) -> Result<Target<StepCall>, Unresolved> {
     match found {
         Found::Nothing { code, message } => Err(Unresolved { code, message }),
         Found::Tool(pin) => Ok(Target {
@@ -305,8 +365,8 @@ fn target(loaded: &Loaded, found: Found, sprite: &Sprite) -> Result<Target<StepC
             call: StepCall {
                 callable: loaded.callable(&pin.digest, &pin.tool),
                 pin,
-                sprite_name: sprite.body.name.to_string(),
-                system_prompt: sprite.body.system_prompt.clone(),
+                sprite_name: asks.sprite_name.to_owned(),
+                system_prompt: asks.system_prompt.to_owned(),
             },
         }),
     }

@@ -4,7 +4,7 @@ use super::{REQUEST_ID_PATTERN, component};
 use mizzen_model::council::{COUNCIL, COUNCIL_DRAFT};
 use mizzen_model::execution::{
     Approval, CHAIN_EXECUTE_REQUEST, DECISION_REQUEST, EXECUTE_ALL_REQUEST, ExecutionStatus, GateDecision,
-    NestedStatus, StepStatus,
+    LogLevel, NestedStatus, StepStatus, TOOL_CALL_REQUEST,
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::{PackAction, PackMode, PackSeverity};
@@ -25,6 +25,7 @@ pub(super) fn all() -> Value {
             &CHAIN_EXECUTE_REQUEST,
             &EXECUTE_ALL_REQUEST,
             &DECISION_REQUEST,
+            &TOOL_CALL_REQUEST,
         ],
         References::Components,
     );
@@ -33,6 +34,23 @@ pub(super) fn all() -> Value {
         // Tables nest a few levels, never beyond what the other library holds.
         .filter_map(|(name, schema)| Some((name.to_owned(), schema.to_serde().ok()?)))
         .collect();
+    if let Some(Value::Object(request)) = schemas.get_mut("ChainExecuteRequest") {
+        let either = |id: &str, name: &str| json!({"oneOf": [{"required": [id]}, {"required": [name]}]});
+        let pairs = json!([either("council_id", "council"), either("chain_id", "chain")]);
+        request.insert("allOf".to_owned(), pairs);
+    }
+    for list in ["/properties/sprites/items", "/properties/gate_agents/items"] {
+        if let Some(items) = schemas
+            .get_mut("CouncilCreate")
+            .and_then(|council| council.pointer_mut(list))
+        {
+            let name = json!({
+                "type": "string", "maxLength": 384, "pattern": "^[A-Z0-9]+(-[A-Z0-9]+)*(@[0-9A-Za-z.+-]+)?$",
+                "description": "A name is the highest version, NAME@VERSION that one.",
+            });
+            *items = json!({"anyOf": [items.take(), name]});
+        }
+    }
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
     schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
     for (name, schema) in envelopes().into_iter().chain(executions()) {
@@ -100,6 +118,10 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("escalation", component("Escalation")),
                     ("packs", many("PackEvaluation")),
                     ("erased", component("ErasedExecution")),
+                    (
+                        "tool",
+                        json!({"type": "string", "description": "The tool, where a tool was called and not a chain."}),
+                    ),
                 ],
             ),
         ),
@@ -151,7 +173,19 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("started_at", time()),
                     ("duration_ms", number()),
                     ("calls", many("NestedExecution")),
+                    ("log", many("LogEntry")),
+                    ("log_dropped", number()),
                 ],
+            ),
+        ),
+        (
+            "LogEntry",
+            partial(
+                &[("level", choice(LogLevel::NAMES)), ("message", text())],
+                &[(
+                    "fields",
+                    json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                )],
             ),
         ),
         (
@@ -169,7 +203,12 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("status", choice(NestedStatus::NAMES)),
                     ("started_at", time()),
                 ],
-                &[("error", component("ExecutionError")), ("duration_ms", number())],
+                &[
+                    ("error", component("ExecutionError")),
+                    ("duration_ms", number()),
+                    ("log", many("LogEntry")),
+                    ("log_dropped", number()),
+                ],
             ),
         ),
         (
@@ -214,6 +253,10 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("call", text()),
                     ("rule", text()),
                     ("details", json!({"type": "object"})),
+                    (
+                        "not_applied",
+                        json!({"type": "string", "description": "Why it was not done."}),
+                    ),
                 ],
             ),
         ),
@@ -237,14 +280,23 @@ fn executions() -> Vec<(&'static str, Value)> {
             "Escalation",
             partial(
                 &[("escalation_id", text()), ("rule_id", text()), ("reason", text())],
-                &[(
-                    "answer",
-                    object(&[
-                        ("decision", choice(Approval::NAMES)),
-                        ("reason", text()),
-                        ("answered_at", time()),
-                    ]),
-                )],
+                &[
+                    (
+                        "expires_at",
+                        json!({
+                            "type": "string", "format": "date-time",
+                            "description": "When it counts as denied, where the rule or the pack sets a time of its own.",
+                        }),
+                    ),
+                    (
+                        "answer",
+                        object(&[
+                            ("decision", choice(Approval::NAMES)),
+                            ("reason", text()),
+                            ("answered_at", time()),
+                        ]),
+                    ),
+                ],
             ),
         ),
         (

@@ -80,7 +80,8 @@ pub fn routes() -> Vec<Route> {
             method: Method::POST,
             operation: "createCouncil",
             summary: "Create a council",
-            description: "Validates, in this order: domain, sprites and gate agents not empty; all sprites exist; all gate agents \
+            description: "Sprites are named by id or by name, here and in gates and steps (`sprite_id`): `SOL-FORGE` is the highest version, \
+                          `SOL-FORGE@1.2.0` that one; the council keeps ids. Validates, in this order: domain, sprites and gate agents not empty; all sprites exist; all gate agents \
                           exist; gate agents are members; exactly one gate agent; the domain is unique. Then the chains and rules. \
                           What is accepted but will not work as it stands is listed in `warnings`.",
             access: Access::Needs(Grant::CouncilsWrite),

@@ -10,14 +10,14 @@ use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Pl
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{
-    ErasureFilter, Executed, ExecutionPlace, Executions, Grant, List, Refusal, RunFilter, Sweep, Wait,
+    ErasureFilter, Executed, ExecutionPlace, Executions, Grant, Host, List, Refusal, RunFilter, Sweep, Wait,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
 use uuid::Uuid;
 
 /// A run ends by its own timeout, or waits for a person; whoever waits for it is not given up before.
-const RUN_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub(super) const RUN_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Executions that one request erases; it is answered within its time.
 const ERASED_AT_ONCE: u64 = 1_000;
 /// No delivery has a greater number: what every JSON reader takes exactly.
@@ -25,7 +25,7 @@ const NUMBER_MAX: i64 = (1 << 53) - 1;
 /// No list is that long.
 const OFFSET_MAX: usize = 1_000_000_000;
 
-const LOCATION: (&str, &str) = ("Location", "Where the execution is.");
+pub(super) const LOCATION: (&str, &str) = ("Location", "Where the execution is.");
 
 fn base() -> Route {
     Route {
@@ -46,7 +46,7 @@ fn base() -> Route {
     }
 }
 
-fn answer(
+pub(super) fn answer(
     status: u16,
     description: &'static str,
     headers: &'static [(&'static str, &'static str)],
@@ -96,10 +96,10 @@ fn header_parameter(name: &'static str, description: &'static str, schema: Value
     }
 }
 
-fn prefer() -> Parameter {
+pub(super) fn prefer() -> Parameter {
     header_parameter(
         "Prefer",
-        "`respond-async`: answer 202 as soon as it is durable that the chain will be run.",
+        "`respond-async`: answer 202 as soon as it is durable that it will be run.",
         json!({"type": "string", "maxLength": 1024}),
     )
 }
@@ -134,13 +134,18 @@ fn history_parameters() -> Vec<Parameter> {
 
 /// The routes.
 pub fn routes() -> Vec<Route> {
-    let ids = json!({"council_id": examples::COUNCIL_ID, "chain_id": examples::SPRITE_ID, "input": {"user_prompt": "hello"}});
+    let ids = json!({"council": "engineering", "chain": "deliver", "input": {"user_prompt": "hello"}});
     let mut of_chain = vec![id("The chain's id.")];
     of_chain.extend(history_parameters());
     let mut all = history_parameters();
     let uuid = || json!({"type": "string", "format": "uuid", "pattern": mizzen_model::id::UUID_PATTERN});
     all.push(query("council_id", "Only executions of this council.", uuid()));
     all.push(query("chain_id", "Only executions of this chain.", uuid()));
+    all.push(query(
+        "tool",
+        "Only calls of this tool without a council.",
+        json!({"type": "string", "minLength": 3, "maxLength": 256}),
+    ));
     vec![
         Route {
             method: Method::POST,
@@ -148,7 +153,8 @@ pub fn routes() -> Vec<Route> {
             operation: "executeChain",
             tag: "chains",
             summary: "Execute a chain",
-            description: "Answers when the execution has ended: 200 also for one that failed, 409 for one that a gate or a rule stopped. \
+            description: "Names the council by `council_id` or by its domain (`council`), the chain by `chain_id` or by its name (`chain`). \
+                          Answers when the execution has ended: 200 also for one that failed, 409 for one that a gate or a rule stopped. \
                           202 when it waits for a person, or with `Prefer: respond-async`. It goes on when the client goes away.",
             access: Access::Needs(Grant::RunsStart),
             parameters: vec![prefer(), parameters::idempotency_key()],
@@ -381,7 +387,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-fn wait(call: &Call) -> Wait {
+pub(super) fn wait(call: &Call) -> Wait {
     if prefers_async(&call.headers) {
         Wait::ForStart
     } else {
@@ -414,6 +420,12 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
     let executed = host
         .execute_chain(&call.caller, &document, key, wait(&call))
         .await?;
+    reply(&call, executed).await
+}
+
+/// What came of a request to run something.
+pub(super) async fn reply(call: &Call, executed: Executed) -> Result<Reply, Problem> {
+    let host = &call.app.host;
     let place = location(executed.id());
     let reply = match &executed {
         // Of one that was erased nobody knows any more what was against it.
@@ -531,11 +543,17 @@ async fn history(call: Call) -> Result<Reply, Problem> {
 
 async fn list(call: Call) -> Result<Reply, Problem> {
     let Asked {
-        filter,
+        mut filter,
         place,
         limit,
         offset,
     } = asked(&call)?;
+    if let Some(tool) = call.parameter("tool") {
+        if filter.chain.is_some() {
+            return Err(invalid_parameter("tool", tool, "absent beside chain_id"));
+        }
+        filter.chain = Some(Host::executions_of_tool(tool));
+    }
     let page = call.app.host.list_executions(filter, place, limit).await?;
     Ok(rendered(&page, limit, offset))
 }

@@ -11,6 +11,7 @@ use mizzen_engine::map::{Map, Scope, Side};
 use mizzen_engine::plan::{Plan, Repeatable, Target as Call};
 use mizzen_engine::run::{Command, Event, Run, Start};
 use mizzen_model::council::Council;
+use mizzen_model::execution::CallLog;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::Json;
 use mizzen_model::permission::{Effective, HostPort, Permission, PermissionSet, Use};
@@ -225,6 +226,7 @@ fn engine(rounds: Rounds) -> Result<Row> {
                 order,
                 attempt,
                 result: Ok(input),
+                log: CallLog::default(),
             };
             commands = run.handle(answer, 1_001);
         }

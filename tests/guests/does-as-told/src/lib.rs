@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 #[input]
 struct Told {
-    /// `answer`, `fail`, `refuse`, `break`, `spin` or `wait`.
+    /// `answer`, `say`, `fail`, `refuse`, `break`, `spin` or `wait`.
     act: String,
     /// What is asked for; calls are counted by it.
     order: String,
@@ -25,6 +25,7 @@ fn obey(told: &Told, calls: u32, key: Option<&str>) -> Result<Value, ToolError> 
                 turns = std::hint::black_box(turns.wrapping_add(1));
             }
         }
+        "say" => mizzen_sdk::log::info(&format!("order {} is told", told.order)),
         "wait" => std::thread::sleep(std::time::Duration::from_secs(3600)),
         "fail" => return Err(ToolError::unavailable("as told")),
         "refuse" => return Err(ToolError::denied("as told")),

@@ -1,31 +1,20 @@
 //! `mizzen chain run`.
 
-mod follow;
-mod interrupt;
-mod view;
-
 use crate::account::Names;
 use crate::council_file;
 use crate::document_file;
+use crate::follow::{EXIT_INTERRUPTED, Ended, Follow, Interrupt, View};
 use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use follow::{Ended, Follow};
-use interrupt::Interrupt;
-use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::execution::Named;
 use mizzen_model::json::{Json, Limits, parse};
 use mizzen_ops::{Caller, Document, Force, Wait};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use uuid::Uuid;
-use view::View;
-
-/// It waits for a person, and nobody was there to be asked.
-const EXIT_WAITING: u8 = 4;
-/// Ctrl-C: 128 and the number of the signal, as shells say it.
-const EXIT_INTERRUPTED: u8 = 130;
 
 /// Run a chain and show its rules, gates and steps as they happen
 #[derive(Debug, clap::Args)]
@@ -41,8 +30,8 @@ ids. It runs on a host of its own that is gone afterwards, with the plugins of t
 here or beside FILE; with --data it is taken over by the host of that folder, and stays. No server
 may run on the folder; a server runs chains with POST /v1/chains/execute.
 
-On a terminal a table is redrawn and a run that escalates asks you; otherwise there is a line for
-everything that is decided or done. Ctrl-C cancels the run; a second one does not wait for it.
+On a terminal a table is redrawn, and a run that escalates shows the tool and its input and asks you;
+otherwise there is a line for everything that is decided or done. Ctrl-C cancels the run; a second one does not wait for it.
 
 Exit codes:
   0    completed
@@ -108,7 +97,7 @@ impl Run {
         };
         let ended = self.run_on(&local, file, input, &interrupt).await;
         local.close().await;
-        Ok(ExitCode::from(exit_code(ended?, &interrupt)))
+        Ok(ExitCode::from(ended?.exit_code(&interrupt)))
     }
 
     fn override_protection(&self) -> Force {
@@ -146,19 +135,27 @@ impl Run {
                 host.adopt_council(&caller, file, self.override_protection())
                     .await?
             }
-            (None, Some(named)) => stored_council(local, named).await?,
+            (None, Some(named)) => {
+                let named = match Uuid::try_parse(named) {
+                    Ok(id) => Named::Id(id.into()),
+                    Err(_) => Named::Name(named.clone()),
+                };
+                let id = host.find_council(&named).await?;
+                host.get_council(id).await?
+            }
             (None, None) => bail!("name a council file, or a stored council with --council"),
         };
-        let parts = Parts::of(&council, self.chain.as_deref())?;
-        let request =
-            json!({"council_id": council.id.to_string(), "chain_id": parts.chain_id, "input": input});
+        let chain = host.find_chain(council.id, self.chain.as_deref()).await?;
+        let request = json!({
+            "council_id": council.id.to_string(), "chain_id": chain.id.to_string(), "input": input,
+        });
         let request = parse(&request.to_string(), Limits::default())?.root().to_json();
         // Not given up half-way: a run that was started and is not followed would go on by itself.
         let id = host
             .execute_chain(&caller, &request, None, Wait::ForStart)
             .await?
             .id();
-        let view = View::choose(self.json, parts.chain_name, parts.names);
+        let view = View::choose(self.json, format!("chain {}", chain.name), names_of(&council)?);
         let follow = Follow {
             host,
             caller: &caller,
@@ -174,16 +171,6 @@ impl Run {
     }
 }
 
-/// One code for each cause; Ctrl-C goes before how the run ended.
-fn exit_code(ended: Ended, interrupt: &Interrupt) -> u8 {
-    match ended.result.status {
-        _ if interrupt.is_requested() => EXIT_INTERRUPTED,
-        ExecutionStatus::Completed => 0,
-        _ if ended.nobody_answered => EXIT_WAITING,
-        _ => output::EXIT_REFUSED,
-    }
-}
-
 fn input(text: &str) -> Result<Value> {
     let text = match text.strip_prefix('@') {
         None => text.to_owned(),
@@ -192,78 +179,20 @@ fn input(text: &str) -> Result<Value> {
     document_file::value(&text).context("--input is not JSON; write an object, or @FILE")
 }
 
-async fn stored_council(local: &LocalHost, named: &str) -> Result<Document> {
-    let id = match Uuid::try_parse(named) {
-        Ok(id) => id,
-        Err(_) => local
-            .host
-            .store
-            .council_of_domain(named.to_owned())
-            .await?
-            .with_context(|| {
-                format!("there is no council of the domain {named:?}; name its id or its domain")
-            })?,
+/// The sprites of a council, by id.
+fn names_of(council: &Document) -> Result<Names> {
+    let council: Value = serde_json::from_str(&council.json)?;
+    let text = |value: &Value, name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
-    Ok(local.host.get_council(id).await?)
-}
-
-/// What is needed of a council to run one of its chains and to show it.
-struct Parts {
-    chain_id: String,
-    chain_name: String,
-    names: Names,
-}
-
-impl Parts {
-    fn of(council: &Document, chain: Option<&str>) -> Result<Self> {
-        let council: Value = serde_json::from_str(&council.json)?;
-        let list = |name: &str| {
-            council
-                .get(name)
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let text = |value: &Value, name: &str| {
-            value
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let chains: Vec<(String, String)> = list("chains")
-            .iter()
-            .map(|chain| (text(chain, "id"), text(chain, "name")))
-            .collect();
-        let known = || {
-            chains
-                .iter()
-                .map(|(_, name)| name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        let found: Vec<&(String, String)> = chains
-            .iter()
-            .filter(|(id, name)| chain.is_none_or(|wanted| wanted == id || wanted == name))
-            .collect();
-        let (chain_id, chain_name) = match (found.as_slice(), chain) {
-            ([one], _) => (*one).clone(),
-            ([], None) => bail!("the council has no chain"),
-            ([], Some(wanted)) => bail!("the council has no chain {wanted:?}; it has {}", known()),
-            (_, None) => bail!(
-                "the council has several chains; name one with --chain: {}",
-                known()
-            ),
-            (_, Some(wanted)) => bail!("several chains are named {wanted:?}; name one by its id"),
-        };
-        let names = list("sprites")
-            .iter()
-            .map(|sprite| (text(sprite, "id"), text(sprite, "name")))
-            .collect();
-        Ok(Self {
-            chain_id,
-            chain_name,
-            names,
-        })
-    }
+    let sprites = council.get("sprites").and_then(Value::as_array);
+    Ok(sprites
+        .into_iter()
+        .flatten()
+        .map(|sprite| (text(sprite, "id"), text(sprite, "name")))
+        .collect())
 }

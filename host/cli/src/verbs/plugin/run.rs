@@ -9,7 +9,7 @@ use crate::workbench::{Workbench, print_log};
 use anyhow::{Context, Result, bail};
 use equipment::Equipment;
 use mizzen_catalog::files::read_bounded;
-use mizzen_engine::{CallPolicy, CallReport, Outcome, Profile};
+use mizzen_engine::{CallPolicy, CallReport, CallStage, Outcome, Profile, Refused};
 use mizzen_ops::toolbox::{CallError, CallRequest};
 use mizzen_sandbox::CallContext;
 use serde_json::{Value, json};
@@ -85,12 +85,18 @@ impl Run {
                 if let (Some(code), Some(members)) = (&refused.tool_code, value.as_object_mut()) {
                     members.insert("tool_code".to_owned(), code.as_str().into());
                 }
-                self.refused(value, &refused.to_string(), report.as_deref())
+                self.refused(
+                    value,
+                    &refused.to_string(),
+                    report.as_deref(),
+                    outcome(&refused, report.as_deref()),
+                )
             }
             Err(error) => self.refused(
                 json!({ "ok": false, "problem": error.to_string() }),
                 &error.to_string(),
                 None,
+                "",
             ),
         }
     }
@@ -98,21 +104,27 @@ impl Run {
     fn answered(&self, value: &Value, report: Option<&CallReport>) -> Result<ExitCode> {
         if self.json {
             let mut answer = json!({ "ok": true, "outcome": "output", "output": value });
-            add_report(&mut answer, report);
+            add_report(&mut answer, report, "output");
             output::json(&answer)?;
         } else {
-            self.explain(report);
+            self.explain(report, "output");
             println!("{value}");
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn refused(&self, mut value: Value, text: &str, report: Option<&CallReport>) -> Result<ExitCode> {
+    fn refused(
+        &self,
+        mut value: Value,
+        text: &str,
+        report: Option<&CallReport>,
+        outcome: &str,
+    ) -> Result<ExitCode> {
         if self.json {
-            add_report(&mut value, report);
+            add_report(&mut value, report, outcome);
             output::json(&value)?;
         } else {
-            self.explain(report);
+            self.explain(report, outcome);
             eprintln!("error: {}", output::harmless(&text));
             if let Some(Outcome::Trap(trap)) = report.map(|report| &report.outcome) {
                 for frame in &trap.frames {
@@ -123,14 +135,14 @@ impl Run {
         Ok(ExitCode::from(output::EXIT_REFUSED))
     }
 
-    fn explain(&self, report: Option<&CallReport>) {
+    fn explain(&self, report: Option<&CallReport>, outcome: &str) {
         let Some(report) = report else { return };
         print_log(report);
         if self.stats {
             let usage = report.usage;
             eprintln!(
                 "{}: {:.3} ms, {} KiB peak memory, {} host calls",
-                report.outcome.name(),
+                outcome,
                 usage.duration.as_secs_f64() * 1e3,
                 usage.peak_memory / 1024,
                 usage.host_calls
@@ -139,11 +151,20 @@ impl Run {
     }
 }
 
-fn add_report(answer: &mut Value, report: Option<&CallReport>) {
+/// How a call ended that has no result. A guest may answer, and the answer not be one that the tool's schema allows.
+fn outcome(refused: &Refused, report: Option<&CallReport>) -> &'static str {
+    match report.map(|report| &report.outcome) {
+        Some(Outcome::Output(_)) if refused.stage == CallStage::Output => "bad-output",
+        Some(outcome) => outcome.name(),
+        None => "",
+    }
+}
+
+fn add_report(answer: &mut Value, report: Option<&CallReport>, outcome: &str) {
     let (Some(report), Some(answer)) = (report, answer.as_object_mut()) else {
         return;
     };
-    answer.insert("outcome".into(), report.outcome.name().into());
+    answer.insert("outcome".into(), outcome.into());
     if let Outcome::Trap(trap) = &report.outcome {
         answer.insert(
             "trap".into(),

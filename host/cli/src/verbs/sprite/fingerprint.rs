@@ -12,7 +12,9 @@ use std::process::ExitCode;
 
 /// Print the fingerprint of a sprite file.
 ///
-/// The document is hashed as it stands, without `id`, `created`, `fingerprint` and `metadata.created`, as canonical JSON.
+/// The document is hashed as it stands, without `id`, `created`, `fingerprint` and `metadata.created`, as canonical JSON. A host
+/// hashes what it stores: it fills in what the file leaves out, `metadata.updated` and the text of a `$ref:` prompt among it, so the
+/// fingerprint of a stored sprite can differ from that of its file. To compare, fingerprint what GET /v1/sprites/ID returns.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mizzen sprite fingerprint sol-forge.yaml\n  mizzen sprite fingerprint --jsonl sprites.jsonl\n  \

@@ -168,7 +168,7 @@ fn call(
         .resolve(action, reference)
         .map_err(|unresolved| unresolved.reason)?;
     let input = Json::Object(case.input.clone())
-        .to_serde()
+        .to_serde_exact()
         .map_err(|error| error.to_string())?;
     let parameters = Json::Object(capability.parameters.clone())
         .to_serde()

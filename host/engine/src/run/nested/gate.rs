@@ -3,6 +3,7 @@
 use super::super::place::About;
 use super::super::{Command, GateQuestion, Run};
 use super::{Callee, Frame, GATE, NestedAsked, State, Within};
+use mizzen_model::execution::CallLog;
 use mizzen_model::pack::Moment;
 use serde_json::json;
 
@@ -38,6 +39,7 @@ impl<C> Run<C> {
             called_ms: now_ms,
             held: None,
             failure: None,
+            log: CallLog::default(),
             gate: Some(Box::new(question)),
         });
         self.begin_nested(now_ms, commands);

@@ -2,7 +2,7 @@
 
 use super::super::Run;
 use super::{NestedAsked, Within};
-use mizzen_model::execution::{ExecutionError, NestedExecution, NestedStatus};
+use mizzen_model::execution::{CallLog, ExecutionError, NestedExecution, NestedStatus};
 use mizzen_model::timestamp::Timestamp;
 
 impl<C> Run<C> {
@@ -32,6 +32,8 @@ impl<C> Run<C> {
             error: None,
             started_at: Timestamp::from_unix_ms(now_ms),
             duration_ms: None,
+            log: Vec::new(),
+            log_dropped: 0,
         };
         let Some(calls) = self.listed(asked.within) else {
             return;
@@ -41,6 +43,16 @@ impl<C> Run<C> {
         match calls.iter_mut().rev().find(same) {
             Some(known) => *known = call,
             None => calls.push(call),
+        }
+    }
+
+    /// What its guest wrote.
+    pub(super) fn list_log(&mut self, path: &str, log: CallLog) {
+        let Some(calls) = self.within().and_then(|within| self.listed(within)) else {
+            return;
+        };
+        if let Some(call) = calls.iter_mut().rev().find(|call| call.path == path) {
+            (call.log, call.log_dropped) = (log.lines, log.dropped);
         }
     }
 

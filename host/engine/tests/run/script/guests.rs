@@ -120,6 +120,7 @@ impl Guests {
             return Some(Does::Event(Event::NestedEnded {
                 within,
                 path: caller.to_owned(),
+                log: super::written(script),
                 result: ended(script),
             }));
         }
@@ -157,6 +158,7 @@ impl Guests {
         Some(Does::Event(Event::NestedEnded {
             within,
             path: guest.path.clone(),
+            log: super::written(&guest.script),
             result: ended(&guest.script),
         }))
     }

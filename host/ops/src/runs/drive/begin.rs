@@ -10,6 +10,7 @@ use super::{Driver, INBOX, RunClock};
 use crate::host::Host;
 use crate::traces::{Span, SpanContext, SpanKind};
 use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
+use mizzen_model::execution::CallLog;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::serde_to_canonical;
 use mizzen_store::{AuditEntry, Idempotency, NewRun};
@@ -204,6 +205,7 @@ impl Driver {
                         transient: Transient::No,
                         tool_code: None,
                     }),
+                    log: CallLog::default(),
                 })
             }
             Command::AskGate(question) => {

@@ -5,7 +5,7 @@ use super::super::entry;
 use super::super::seal::Seal;
 use super::{Driver, is_judged, result_text};
 use crate::hooks;
-use mizzen_engine::run::{Command, Released};
+use mizzen_engine::run::{Command, KeptLog, Released};
 use mizzen_model::rule::Hook;
 use mizzen_store::{AuditEntry, NewDelivery, RunStep, Sealed};
 use serde_json::json;
@@ -34,8 +34,12 @@ impl Driver {
         for (place, mut held) in held.into_iter().enumerate() {
             // What packs let through is of the last one; the others were lost while they looked.
             let released = (place == last).then(|| self.run.take_released()).flatten();
+            let log = match &released {
+                Some(_) => self.run.kept_log(),
+                None => KeptLog::No,
+            };
             let released = released.or(held.otherwise.map(|failed| Released::Ended(Err(failed))));
-            entry::release(&mut held.body, released.as_ref());
+            entry::release(&mut held.body, released.as_ref(), log);
             events.push(self.journal.write(held.at_ms, held.body));
         }
         if !body.is_empty() {

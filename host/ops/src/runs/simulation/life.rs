@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::clock::Clock as _;
 use crate::entropy::Entropy;
 use crate::error::Fault;
-use crate::execute_chain::Wait;
+use crate::execute_chain::{PlanStart, Wait};
 use crate::host::Host;
 use crate::runs::resolve::Planned;
 use crate::runs::seal::HostKey;
@@ -323,9 +323,12 @@ async fn serve(
         let started = host
             .run_plan(
                 &caller,
-                &planned,
-                client.input.clone(),
-                Some(idempotency),
+                PlanStart {
+                    planned: &planned,
+                    input: client.input.clone(),
+                    idempotency: Some(idempotency),
+                    action: "execute_chain",
+                },
                 Wait::ForStart,
             )
             .await;

@@ -17,7 +17,8 @@ From the first key on, every request needs one: Authorization: Bearer KEY. A run
 honours it at once.")]
 pub(crate) struct New {
     /// What the key may do; repeat it for more (sprites:read, sprites:write, councils:read, councils:write, runs:start,
-    /// runs:read, runs:cancel, runs:respond, runs:erase, plugins:read, plugins:write, metrics:read, audit:read, admin)
+    /// runs:read, runs:cancel, runs:respond, runs:erase, tools:call, plugins:read, plugins:write, metrics:read, audit:read,
+    /// admin)
     #[arg(long = "grant", value_name = "GRANT", required = true)]
     grants: Vec<Grant>,
     /// What you call it

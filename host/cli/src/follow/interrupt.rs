@@ -6,13 +6,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Whether Ctrl-C was pressed.
-pub(super) struct Interrupt {
+pub(crate) struct Interrupt {
     pressed: watch::Receiver<bool>,
 }
 
 impl Interrupt {
     /// From now on Ctrl-C does not end the process by itself. The second one does: somebody does not want to wait.
-    pub(super) fn listen() -> Result<Self> {
+    pub(crate) fn listen() -> Result<Self> {
         let mut signals = signal(SignalKind::interrupt())?;
         let (press, pressed) = watch::channel(false);
         tokio::spawn(async move {
@@ -27,12 +27,12 @@ impl Interrupt {
     }
 
     /// Whether it was pressed at any time.
-    pub(super) fn is_requested(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         *self.pressed.borrow()
     }
 
     /// Waits until it is pressed; at once if it was.
-    pub(super) async fn requested(&self) {
+    pub(crate) async fn requested(&self) {
         let mut pressed = self.pressed.clone();
         if pressed.wait_for(|pressed| *pressed).await.is_err() {
             // The task that listens is gone, so nothing can be pressed any more.

@@ -1,44 +1,65 @@
-//! Follows a run to its end: shows it, asks whoever is there when it escalates, and cancels it on Ctrl-C.
+//! Follows a run of a host in this process to its end: shows it, asks the person at the terminal when it escalates, and cancels it on
+//! Ctrl-C.
 
-use super::interrupt::Interrupt;
-use super::view::View;
+mod interrupt;
+mod question;
+mod view;
+
+pub(crate) use interrupt::Interrupt;
+pub(crate) use view::View;
+
+use crate::output;
 use anyhow::Result;
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
 use mizzen_model::json::{Limits, parse};
-use mizzen_ops::{Caller, Host, OpError, Refusal};
+use mizzen_ops::{Caller, ExecutionEvent, Host, OpError, Refusal};
 use mizzen_store::DeliveryState;
+use question::{Answer, Question, Subject};
 use serde_json::json;
-use std::io::{BufRead, Read};
 use std::sync::Arc;
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// Bytes of an answer that are read.
-const LONGEST_ANSWER: u64 = 1_024;
+/// It waits for a person, and nobody was there to be asked.
+pub(crate) const EXIT_WAITING: u8 = 4;
+/// Ctrl-C: 128 and the number of the signal, as shells say it.
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
 /// A run and who follows it.
-pub(super) struct Follow<'a> {
-    pub(super) host: &'a Arc<Host>,
-    pub(super) caller: &'a Caller,
-    pub(super) id: Uuid,
-    pub(super) interrupt: &'a Interrupt,
+pub(crate) struct Follow<'a> {
+    pub(crate) host: &'a Arc<Host>,
+    pub(crate) caller: &'a Caller,
+    pub(crate) id: Uuid,
+    pub(crate) interrupt: &'a Interrupt,
     /// Whether the run is gone when nobody follows it.
-    pub(super) is_temporary: bool,
+    pub(crate) is_temporary: bool,
 }
 
 /// How it ended.
-pub(super) struct Ended {
-    pub(super) result: ChainExecutionResult,
-    pub(super) nobody_answered: bool,
+pub(crate) struct Ended {
+    pub(crate) result: ChainExecutionResult,
+    pub(crate) nobody_answered: bool,
+}
+
+impl Ended {
+    /// One code for each cause; Ctrl-C goes before how the run ended.
+    pub(crate) fn exit_code(&self, interrupt: &Interrupt) -> u8 {
+        match self.result.status {
+            _ if interrupt.is_requested() => EXIT_INTERRUPTED,
+            ExecutionStatus::Completed => 0,
+            _ if self.nobody_answered => EXIT_WAITING,
+            _ => output::EXIT_REFUSED,
+        }
+    }
 }
 
 impl Follow<'_> {
     /// Until the run ends, or waits for a person who is not here.
-    pub(super) async fn until_the_end(self, mut view: View) -> Result<Ended> {
+    pub(crate) async fn until_the_end(self, mut view: View) -> Result<Ended> {
         let mut after = 0;
         let mut cancelled = false;
         let mut nobody_answered = false;
         let mut question: Option<Question> = None;
+        let mut begun: Option<ExecutionEvent> = None;
         loop {
             tokio::select! {
                 biased;
@@ -48,11 +69,13 @@ impl Follow<'_> {
                     view.say("interrupted: cancelling the run");
                     self.cancel(&mut view).await;
                 }
-                answer = read(&mut question), if question.is_some() => {
+                answer = question::read(&mut question), if question.is_some() => {
                     let asked = question.take();
                     match (answer, asked) {
-                        (Answer::Decision(decision), Some(asked)) => self.decide(&asked, decision).await?,
-                        (Answer::Unclear, Some(asked)) => question = Some(asked.again(&mut view)),
+                        (Answer::Decided { decision, reason }, Some(asked)) => {
+                            self.decide(&asked, decision, &reason).await?;
+                        }
+                        (Answer::Open(next), Some(asked)) => question = Some(asked.next(next, &mut view)),
                         (Answer::Nobody, _) | (_, None) => {
                             nobody_answered = true;
                             if !self.leave(&mut view).await {
@@ -64,11 +87,13 @@ impl Follow<'_> {
                 events = self.host.next_events(self.id, after) => {
                     let Some(events) = events? else { break };
                     after = events.last().map_or(after, |event| event.seq);
+                    begun = begun.or_else(|| events.into_iter().find(|event| event.seq == 1));
                     let result = self.host.execution(self.id).await?;
                     view.show(&result);
                     let asks = result.status == ExecutionStatus::AwaitingApproval && !cancelled && !nobody_answered;
                     if asks && question.is_none() {
-                        question = Question::of(&result, &mut view);
+                        let subject = Subject::of(&result, begun.as_ref());
+                        question = subject.and_then(|subject| Question::of(subject, &mut view));
                         if question.is_none() {
                             nobody_answered = true;
                             if !self.leave(&mut view).await {
@@ -128,79 +153,12 @@ impl Follow<'_> {
         Ok(())
     }
 
-    async fn decide(&self, asked: &Question, decision: Approval) -> Result<()> {
+    async fn decide(&self, asked: &Question, decision: Approval, reason: &str) -> Result<()> {
         let answer = json!({
-            "decision": decision, "reason": "answered at the terminal", "escalation_id": asked.escalation_id,
+            "decision": decision, "reason": reason, "escalation_id": asked.escalation_id(),
         });
         let answer = parse(&answer.to_string(), Limits::default())?.root().to_json();
         self.host.decide_execution(self.caller, self.id, &answer).await?;
         Ok(())
     }
-}
-
-/// What came of a question.
-enum Answer {
-    Decision(Approval),
-    Unclear,
-    Nobody,
-}
-
-/// A question that was put to the person at the terminal.
-struct Question {
-    escalation_id: String,
-    text: String,
-    line: oneshot::Receiver<Option<String>>,
-}
-
-impl Question {
-    /// Asks, if there is somebody to be asked.
-    fn of(result: &ChainExecutionResult, view: &mut View) -> Option<Self> {
-        let escalation = result.escalation.as_ref().filter(|_| view.has_a_reader())?;
-        let rule = result
-            .rules
-            .iter()
-            .find(|rule| rule.rule_id == escalation.rule_id)
-            .map_or(escalation.rule_id.as_str(), |rule| rule.name.as_str());
-        let text = format!("the rule {rule:?} asks a person");
-        Some(Self::ask(escalation.escalation_id.clone(), text, view))
-    }
-
-    fn ask(escalation_id: String, text: String, view: &mut View) -> Self {
-        view.ask(&text);
-        Self {
-            escalation_id,
-            text,
-            line: line_from_stdin(),
-        }
-    }
-
-    fn again(self, view: &mut View) -> Self {
-        Self::ask(self.escalation_id, self.text, view)
-    }
-}
-
-async fn read(question: &mut Option<Question>) -> Answer {
-    let Some(question) = question else {
-        return std::future::pending().await;
-    };
-    match (&mut question.line).await {
-        Ok(Some(line)) => match line.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" => Answer::Decision(Approval::Approve),
-            "n" | "no" => Answer::Decision(Approval::Deny),
-            _ => Answer::Unclear,
-        },
-        Ok(None) | Err(_) => Answer::Nobody,
-    }
-}
-
-/// One line of standard input, none at its end. Read by a thread of its own that nobody waits for: a read cannot be taken back,
-/// and Ctrl-C must not wait for the return key.
-fn line_from_stdin() -> oneshot::Receiver<Option<String>> {
-    let (send, line) = oneshot::channel();
-    std::thread::spawn(move || {
-        let mut text = String::new();
-        let read = std::io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut text);
-        let _ = send.send(matches!(read, Ok(1..)).then_some(text));
-    });
-    line
 }

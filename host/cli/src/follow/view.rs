@@ -10,10 +10,39 @@ use terminal_size::{Height, Width};
 const NARROWEST: u16 = 40;
 
 /// A view of one run.
-pub(super) struct View {
-    chain: String,
+pub(crate) struct View {
+    title: String,
     names: Names,
     form: Form,
+    stream: Stream,
+}
+
+/// Where lines go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Stdout,
+    /// Standard output is for something else.
+    Stderr,
+}
+
+impl Stream {
+    fn is_terminal(self) -> bool {
+        match self {
+            Self::Stdout => std::io::stdout().is_terminal(),
+            Self::Stderr => std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn write(self, text: &str) {
+        // A reader that is gone is noticed where the result is printed.
+        let _ = match self {
+            Self::Stdout => {
+                let mut stdout = std::io::stdout();
+                stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+            }
+            Self::Stderr => std::io::stderr().write_all(text.as_bytes()),
+        };
+    }
 }
 
 enum Form {
@@ -31,7 +60,7 @@ enum Form {
 
 impl View {
     /// The view that fits where standard output goes.
-    pub(super) fn choose(json: bool, chain: String, names: Names) -> Self {
+    pub(crate) fn choose(json: bool, title: String, names: Names) -> Self {
         let wide = terminal_size::terminal_size().is_some_and(|(Width(width), _)| width >= NARROWEST);
         let form = match (json, std::io::stdout().is_terminal() && wide) {
             (true, _) => Form::Nothing,
@@ -41,16 +70,35 @@ impl View {
                 rows: Vec::new(),
             },
         };
-        Self { chain, names, form }
+        Self {
+            title,
+            names,
+            form,
+            stream: Stream::Stdout,
+        }
     }
 
-    /// Whether a person can be asked: the question is seen, and what is typed is read.
-    pub(super) fn has_a_reader(&self) -> bool {
-        matches!(self.form, Form::Table { .. }) && std::io::stdin().is_terminal()
+    /// A view for verbs whose standard output is a tool's output: lines on stderr, nothing for `--json`.
+    pub(crate) fn beside_output(json: bool) -> Self {
+        Self {
+            title: String::new(),
+            names: Names::new(),
+            form: if json {
+                Form::Nothing
+            } else {
+                Form::Lines { told: HashSet::new() }
+            },
+            stream: Stream::Stderr,
+        }
+    }
+
+    /// Whether a person can be asked: the question is seen, and what is typed is read. Not with `--json`, which is for programs.
+    pub(crate) fn has_a_reader(&self) -> bool {
+        !matches!(self.form, Form::Nothing) && self.stream.is_terminal() && std::io::stdin().is_terminal()
     }
 
     /// Shows how far the run has come.
-    pub(super) fn show(&mut self, result: &ChainExecutionResult) {
+    pub(crate) fn show(&mut self, result: &ChainExecutionResult) {
         let now = account::rows(result, &self.names);
         match &mut self.form {
             Form::Nothing => {}
@@ -60,7 +108,7 @@ impl View {
                     .filter(|row| row.is_settled() && told.insert(row.key.clone()))
                     .collect();
                 for line in account::lines(&fresh, PLAIN) {
-                    println!("{line}");
+                    self.stream.write(&format!("{line}\n"));
                 }
             }
             Form::Table { rows, .. } => {
@@ -72,17 +120,17 @@ impl View {
     }
 
     /// Shows how it ended.
-    pub(super) fn end(&mut self, result: &ChainExecutionResult) {
+    pub(crate) fn end(&mut self, result: &ChainExecutionResult) {
         self.show(result);
         if matches!(self.form, Form::Lines { .. }) {
             for line in account::lines(&[account::end(result)], PLAIN) {
-                println!("{line}");
+                self.stream.write(&format!("{line}\n"));
             }
         }
     }
 
     /// Says something beside the run, on stderr where stdout is for lines.
-    pub(super) fn say(&mut self, what: &str) {
+    pub(crate) fn say(&mut self, what: &str) {
         match &mut self.form {
             Form::Nothing | Form::Lines { .. } => eprintln!("{}", shown(what)),
             Form::Table { drawn, .. } => {
@@ -93,14 +141,24 @@ impl View {
         }
     }
 
-    /// Puts a question to the person at the terminal, below the table.
-    pub(super) fn ask(&mut self, what: &str) {
+    /// Prints lines as they are, below what is shown; they stay.
+    pub(crate) fn tell(&mut self, lines: &[String]) {
+        self.settle();
+        for line in lines {
+            self.stream.write(&format!("{line}\n"));
+        }
+    }
+
+    /// Puts a question to the person at the terminal. The answer is typed behind it.
+    pub(crate) fn ask(&mut self, what: &str) {
+        self.settle();
+        self.stream.write(what);
+    }
+
+    /// What is on the screen stays there; a table is drawn again below it.
+    fn settle(&mut self) {
         if let Form::Table { drawn, .. } = &mut self.form {
-            let width = Layout::of_stdout().width.saturating_sub(20);
-            print!("{} approve? [y/n] ", cut(&shown(what), width));
-            let _ = std::io::stdout().flush();
-            // The answer ends with the return key: its line is replaced with the table.
-            *drawn += 1;
+            *drawn = 0;
         }
     }
 
@@ -109,7 +167,7 @@ impl View {
             return;
         };
         let layout = Layout::of_stdout();
-        let mut lines = vec![cut(&format!("chain {}", shown(&self.chain)), layout.width)];
+        let mut lines = vec![cut(&shown(&self.title), layout.width)];
         lines.extend(account::lines(rows, layout));
         // What has left the screen cannot be reached again: only as much is drawn as fits, the end of it.
         let hidden = lines.len().saturating_sub(height().saturating_sub(2));
@@ -124,8 +182,7 @@ impl View {
             text.push('\n');
         }
         *drawn = seen.len();
-        let mut stdout = std::io::stdout();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        Stream::Stdout.write(&text);
     }
 }
 
