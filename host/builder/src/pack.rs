@@ -14,12 +14,12 @@ use crate::BuildError;
 use crate::build_plugin::{BuiltPlugin, write_package};
 use mizzen_catalog::files;
 use mizzen_catalog::key::SecretKey;
-use mizzen_model::facts::{FACTS_VERSION, VOCABULARY};
+use mizzen_model::facts::{FACTS_VERSION, VOCABULARY, carried_out_at, published_at};
 use mizzen_model::ir::validate_pack_id;
 use mizzen_model::manifest::{MAX_MANIFEST, Manifest};
 use mizzen_model::pack::Moment;
 use mizzen_rules::RuleError;
-use mizzen_rules::pack::{Ruleset, Source};
+use mizzen_rules::pack::{Occasion, Ruleset, Source};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -80,15 +80,23 @@ pub enum PackProjectError {
         problem: String,
     },
     /// The rules are refused.
-    #[error("{}:{error}", path.display())]
+    #[error("{}", lines(path, errors))]
     Rules {
         /// The rule file.
         path: PathBuf,
         /// Its text.
         text: String,
-        /// What is wrong with it, and where.
-        error: RuleError,
+        /// What is wrong with it, and where; at least one mistake.
+        errors: Vec<RuleError>,
     },
+}
+
+fn lines(path: &Path, errors: &[RuleError]) -> String {
+    let lines: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{}:{error}", path.display()))
+        .collect();
+    lines.join("\n")
 }
 
 impl PackProject {
@@ -140,14 +148,37 @@ impl PackProject {
             rules_path,
             rules,
         };
-        project.ruleset()?;
-        Ok(project)
+        let idle = project.ruleset()?.idle_rules(&project.occasions());
+        match idle.is_empty() {
+            true => Ok(project),
+            false => Err(project.refused(idle)),
+        }
+    }
+
+    /// Every moment with what is there then, as far as rules depend on it.
+    fn occasions(&self) -> Vec<Occasion<'static>> {
+        let occasion = |moment: Moment| Occasion {
+            name: moment.as_str(),
+            is_asked: self.pack.moments.is_empty()
+                || self.pack.moments.iter().any(|name| name == moment.as_str()),
+            facts: published_at(moment).collect(),
+            actions: carried_out_at(moment),
+        };
+        Moment::ALL.into_iter().map(occasion).collect()
+    }
+
+    fn refused(&self, errors: Vec<RuleError>) -> PackProjectError {
+        PackProjectError::Rules {
+            path: self.rules_path.clone(),
+            text: self.rules.clone(),
+            errors,
+        }
     }
 
     /// The rules, parsed.
     ///
     /// # Errors
-    /// With the first mistake of the rule file.
+    /// With the first mistake of every construct of the rule file.
     pub fn ruleset(&self) -> Result<Ruleset, PackProjectError> {
         let source = Source {
             id: self.id(),
@@ -155,11 +186,7 @@ impl PackProject {
             vocabulary: VOCABULARY,
             shares: &self.pack.shares,
         };
-        Ruleset::parse(source).map_err(|error| PackProjectError::Rules {
-            path: self.rules_path.clone(),
-            text: self.rules.clone(),
-            error,
-        })
+        Ruleset::parse_all(source).map_err(|errors| self.refused(errors))
     }
 
     /// The folder.
@@ -295,6 +322,145 @@ mod tests {
         assert!(!project.manifest_text.contains("[pack]"));
         assert!(project.manifest_text.contains("provides = [\"pack\"]"));
         assert!(project.configuration().contains("deftemplate tool-result"));
+    }
+
+    /// T3: a redaction asked for at after-step, in a pack that is asked before steps, was built, mounted and did nothing.
+    #[test]
+    fn a_rule_that_can_never_act_at_the_packs_moments_is_refused() {
+        let redact = "(defrule hide (evidence (subject output) (pointer ?p)) => \
+            (assert (decision (action redact) (pointer ?p) (reason \"r\"))))";
+        let moments = |names: &str| format!("{TOML}moments = [{names}]\n");
+        let refused = |names: &str, rules: &str, parts: &[&str]| {
+            let problem = open(&moments(names), rules).unwrap_err();
+            for part in parts {
+                assert!(problem.contains(part), "{part}: {problem}");
+            }
+        };
+        let before = "\"before-step\"";
+        refused(
+            before,
+            redact,
+            &[
+                "rules.clp:1:10",
+                "rule hide can never fire",
+                "(subject output)",
+                "after-step, on-error",
+                "asked at before-step",
+            ],
+        );
+        assert!(open(&moments("\"before-step\", \"after-step\""), redact).is_ok());
+        assert!(open(TOML, redact).is_ok());
+
+        // Named moments, also among alternatives, and what is there only at others.
+        let veto =
+            |left: &str| format!("(defrule r {left} => (assert (decision (action veto) (reason \"r\"))))");
+        for left in [
+            "(moment (name at-end))",
+            "(moment (name at-end|on-error))",
+            "(moment (name ?n&~before-step))",
+            "(moment (name ?n&:(eq ?n at-end)))",
+            "(exists (tool-result))",
+            "(and (run) (or (gate) (cancel)))",
+            "(error)",
+            "(tokens-used)",
+        ] {
+            refused(before, &veto(left), &["rule r can never fire"]);
+        }
+        // What may be there, and what must not be, keeps no rule from firing.
+        for left in [
+            "(not (tool-result))",
+            "(moment (name before-step|at-end))",
+            "(or (gate) (run))",
+            "(severity 5)",
+            "(evidence)",
+            "(nested-call)",
+            "",
+        ] {
+            assert!(open(&moments(before), &veto(left)).is_ok(), "{left}");
+        }
+        refused(
+            "\"after-step\", \"at-end\"",
+            &veto("(tool-result) (gate)"),
+            &["not there together"],
+        );
+
+        // What only rules can make is there when one of them can fire.
+        let found = "(deftemplate found (slot what (type SYMBOL)))";
+        let by = |left: &str| format!("{found}(defrule by {left} => (assert (found (what card))))");
+        let use_it = veto("(found (what card))");
+        assert!(open(&moments(before), &format!("{}{use_it}", by("(step)"))).is_ok());
+        refused(
+            before,
+            &format!("{}{use_it}", by("(gate)")),
+            &["rule by can never fire", "rule r can never fire"],
+        );
+        refused(
+            before,
+            &format!("{found}{use_it}"),
+            &["nothing makes a fact that matches (found (what card))"],
+        );
+        refused(
+            before,
+            &format!("{}{}", by("(step)"), veto("(found (what phone))")),
+            &["nothing makes"],
+        );
+        assert!(
+            open(
+                &moments(before),
+                &format!("{found}(deffacts f (found (what card))){use_it}")
+            )
+            .is_ok()
+        );
+
+        // Decisions that nothing comes of.
+        let decide = |action: &str| {
+            format!("(defrule d (run) => (assert (decision (action {action}) (reason \"r\"))))")
+        };
+        refused(
+            "\"before-run\", \"at-end\"",
+            &decide("redact"),
+            &[
+                "can ask for `redact` only at before-run, at-end",
+                "before-step, after-step, on-error",
+            ],
+        );
+        refused(
+            before,
+            &decide("retry"),
+            &["`retry`", "carried out at after-step, on-error"],
+        );
+        for action in ["veto", "escalate", "annotate"] {
+            assert!(open(&moments("\"at-end\""), &decide(action)).is_ok(), "{action}");
+        }
+    }
+
+    #[test]
+    fn the_first_partys_packs_can_act() {
+        let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+        let mut packs = 0;
+        for entry in std::fs::read_dir(plugins).unwrap() {
+            let folder = entry.unwrap().path();
+            if PackProject::is_one(&folder) {
+                packs += 1;
+                PackProject::open(&folder).unwrap();
+            }
+        }
+        assert!(packs >= 4, "{packs}");
+    }
+
+    #[test]
+    fn every_mistake_of_the_rules_is_reported() {
+        let rules = "(deftemplate odd (slot a (type COLOUR)))
+            (defrule uses-it (odd (a 1)) => (assert (x)))
+            (defrule one (b) => (printout t x))
+            (defrule fine (b) => (assert (c)))
+            (defrule two (b) => (assert (c ?nothing)))";
+        let problem = open(TOML, rules).unwrap_err();
+        let lines: Vec<&str> = problem.lines().collect();
+        assert_eq!(lines.len(), 3, "{problem}");
+        for (line, part) in lines.iter().zip(["rules.clp:1:", "rules.clp:3:", "rules.clp:5:"]) {
+            assert!(line.contains(part), "{line}");
+        }
     }
 
     #[test]

@@ -227,6 +227,30 @@ fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of()
         "unknown_field",
     );
 
+    // S3: what the table finds, what conditions say and what is only doubtful are reported together.
+    let both = |body: &mut Value, other: &str, value: Value| {
+        body["chains"][0]["gates"][0]["condition"] = json!("output. >");
+        body[other] = value;
+    };
+    check(
+        &|body| both(body, "oops", json!(1)),
+        400,
+        "VALIDATION_ERROR",
+        "unknown_field",
+    );
+    check(
+        &|body| both(body, "oops", json!(1)),
+        400,
+        "VALIDATION_ERROR",
+        "condition",
+    );
+    let undeclared = |body: &mut Value| {
+        body["chains"][0]["gates"][0]["condition"] = json!("output. >");
+        step(body, "action", json!("undeclared"));
+    };
+    check(&undeclared, 400, "VALIDATION_ERROR", "condition");
+    check(&undeclared, 400, "VALIDATION_ERROR", "undeclared_action");
+
     let mut body = council("inside", &[&one, &two]);
     body["chains"] = json!([chain(&two, &one)]);
     body["chains"][0]["steps"][0]["action"] = json!("undeclared");

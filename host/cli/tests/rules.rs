@@ -1,6 +1,6 @@
 //! `mizzen rules check|run`, as a person runs it.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::process::Command;
 
@@ -192,5 +192,53 @@ fn what_cannot_run_exits_one_and_says_why() {
         1,
         "\"line\": 2",
         "",
+    );
+}
+
+/// Generated packs point to it: their authors have the binary and not this repository.
+#[test]
+fn the_facts_of_the_host_are_in_the_binary() {
+    let facts = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mizzen"))
+            .args(["rules", "facts"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (
+            output.status.code(),
+            text,
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, text, _) = facts(&[]);
+    assert_eq!(code, Some(0));
+    assert!(
+        text.contains("| `tool-result` |") && text.contains("# The fact vocabulary"),
+        "{text}"
+    );
+    let (_, text, _) = facts(&["evidence"]);
+    assert!(
+        text.contains("evidence (at before-step, after-step, on-error)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("subject") && text.contains("SYMBOL: input, output"),
+        "{text}"
+    );
+    let (_, text, _) = facts(&["--json"]);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let names: Vec<&str> = document["templates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|template| template["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, mizzen_model::facts::templates().collect::<Vec<_>>());
+    let (code, _, error) = facts(&["evidnce"]);
+    assert_ne!(code, Some(0));
+    assert!(
+        error.contains("no template \"evidnce\"") && error.contains("evidence"),
+        "{error}"
     );
 }

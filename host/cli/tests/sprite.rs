@@ -129,6 +129,15 @@ fn a_whole_sprite_is_valid_and_its_mistakes_are_listed() {
         .map(|p| (p["path"].as_str().unwrap(), p["code"].as_str().unwrap()))
         .collect();
     assert_eq!(found, [("/name", "pattern"), ("/version", "missing")]);
+
+    // S3: a wrong name hid `type: objet`.
+    broken["capabilities"][0]["parameters"] = serde_json::json!({"type": "objet"});
+    let output = mizzen(&["sprite", "validate", "--json", "-"], &broken.to_string());
+    let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let last = answer["files"][0]["problems"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["path"], "/capabilities/0/parameters/type", "{answer}");
+    let message = last["message"].as_str().unwrap();
+    assert!(message.contains("type \"objet\" is not one of"), "{message}");
 }
 
 #[test]

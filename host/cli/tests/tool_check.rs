@@ -95,3 +95,25 @@ fn a_descriptor_is_held_to_what_a_host_would_load() {
     assert_eq!(report["valid"], false);
     assert!(report["tools"][0]["problems"].as_array().unwrap().len() > 3);
 }
+
+/// S3: one schema hid the other, a wrong name hid both, and the reason was the schema of schemas' own.
+#[test]
+fn every_problem_of_both_schemas_is_listed_beside_the_others() {
+    let mut tool = descriptor("Bad Name", json!("none"));
+    tool["input_schema"] = json!({"type": "objet", "properties": {"n": {"type": "int"}}});
+    tool["output_schema"] = json!({"type": "object", "properties": {"t": {"pattern": "\\A"}}});
+    let output = check(&["--json", "t.json"], &[("t.json", &tool.to_string())]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let problems = report["tools"][0]["problems"].to_string();
+    for part in [
+        "name",
+        "input_schema/type",
+        "is not one of array, boolean",
+        "input_schema/properties/n/type",
+        "output_schema/properties/t/pattern",
+    ] {
+        assert!(problems.contains(part), "{part}: {problems}");
+    }
+    assert!(!problems.contains("anyOf"), "{problems}");
+}

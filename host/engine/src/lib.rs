@@ -18,7 +18,7 @@ mod schema;
 mod tool_call;
 mod web;
 
-pub use admission::{admit, admit_sprite};
+pub use admission::{admit, admit_council_document, admit_sprite};
 pub use outcome::{CallReport, Deadline, LogLevel, LogLine, Outcome, ToolError, Trap, Usage};
 pub use permit::{Denied, Missing, Permit};
 pub use profile::{Profile, ProfileError};

@@ -167,14 +167,9 @@ impl Tool {
     /// # Errors
     /// When one of them is refused; the field's name stands before its path.
     pub fn compile(spec: Arc<ToolSpec>) -> Result<Self, SchemaRefusal> {
-        let named = |field: &'static str| {
-            move |refusal: SchemaRefusal| SchemaRefusal {
-                path: format!("{field}{}", refusal.path),
-                ..refusal
-            }
-        };
-        let input = Schema::compile(spec.input_schema()).map_err(named("input_schema"))?;
-        let output = Schema::compile(spec.output_schema()).map_err(named("output_schema"))?;
+        let compiled = |field: &str, schema| Schema::compile(schema).map_err(|refusal| refusal.within(field));
+        let input = compiled("input_schema", spec.input_schema())?;
+        let output = compiled("output_schema", spec.output_schema())?;
         Ok(Self { spec, input, output })
     }
 

@@ -25,6 +25,27 @@ fn found(problems: &Problems) -> Vec<String> {
         .collect()
 }
 
+/// A mistake that the table finds must not hide those that it does not know.
+#[test]
+fn a_council_that_is_not_right_otherwise_has_its_conditions_and_maps_judged_too() {
+    let document = r#"{"domain": 7,
+        "rules": [{"action": "explode", "condition": "nonsense: 1"}, 3, {"condition": "council.domain == \"x\""}],
+        "chains": [{"gates": [{"condition": "output.x >="}], "steps": [
+            {"gates_after": [{"condition": "("}], "input_map": {"a": "$inptu.x"}, "output_map": {"b": "$."}},
+            {"gates_before": [{"condition": "true"}]}]}]}"#;
+    let problems = mizzen_engine::admit_council_document(&Json::parse(document).unwrap());
+    assert_eq!(
+        found(&problems),
+        [
+            "/rules/0/condition condition",
+            "/chains/0/gates/0/condition condition",
+            "/chains/0/steps/0/gates_after/0/condition condition",
+            "/chains/0/steps/0/input_map/a map",
+            "/chains/0/steps/0/output_map/b map",
+        ]
+    );
+}
+
 fn admit_maps(input_map: &str, output_map: &str) -> Vec<String> {
     admit_all(input_map, output_map, "true", "true")
 }
@@ -121,14 +142,22 @@ fn conditions_that_do_not_compile_are_refused_where_they_stand() {
 #[test]
 fn parameters_that_are_no_schema_are_refused_where_they_stand() {
     let check = |parameters: &str, expected: &[&str]| {
-        let sprite = Sprite::parse(&Json::parse(&SPRITE.replace("PARAMETERS", parameters)).unwrap()).unwrap();
-        assert_eq!(found(&admit_sprite(&sprite.body)), expected, "{parameters}");
+        let document = Json::parse(&SPRITE.replace("PARAMETERS", parameters)).unwrap();
+        assert!(Sprite::parse(&document).is_ok());
+        assert_eq!(found(&admit_sprite(&document)), expected, "{parameters}");
     };
     check(
         r#"{"type": "object", "properties": {"language": {"enum": ["rust"]}}}"#,
         &[],
     );
-    check(r#"{"type": "text"}"#, &["/capabilities/0/parameters schema"]);
+    check(r#"{"type": "text"}"#, &["/capabilities/0/parameters/type schema"]);
+    check(
+        r#"{"type": "text", "properties": {"a": {"minimum": "1"}}}"#,
+        &[
+            "/capabilities/0/parameters/properties/a/minimum schema",
+            "/capabilities/0/parameters/type schema",
+        ],
+    );
     check(
         r#"{"$ref": "https://example.com/schema.json"}"#,
         &["/capabilities/0/parameters schema"],

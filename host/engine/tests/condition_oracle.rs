@@ -200,6 +200,14 @@ impl Layer {
             "type(x) == int",
         ]);
         let macros = pick(&["all", "exists", "exists_one"]);
+        // T6: what cannot be a key is an error, not an absence.
+        let maps = pick(&[
+            "{'a': 1}",
+            "{1: 'x', true: 2}",
+            "{2u: 1, 'abc': 2}",
+            "input.m",
+            "{}",
+        ]);
         Self {
             truth: prop_oneof![
                 2 => truth.clone(),
@@ -211,6 +219,7 @@ impl Layer {
                 2 => truth.clone().prop_map(|a| format!("!{a}")),
                 2 => (truth.clone(), truth.clone(), truth.clone()).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
                 2 => (any.clone(), list.clone()).prop_map(|(a, l)| format!("({a} in {l})")),
+                2 => (any.clone(), maps).prop_map(|(a, m)| format!("({a} in {m})")),
                 2 => (list.clone(), macros, element.clone()).prop_map(|(l, m, e)| format!("{l}.{m}(x, {e})")),
                 2 => (text.clone(), pick(&["contains", "startsWith", "endsWith"]), text.clone())
                     .prop_map(|(a, f, b)| format!("{a}.{f}({b})")),

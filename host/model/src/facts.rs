@@ -3,6 +3,10 @@
 //! One data file says it, as `deftemplate`s of the rule language, so that what rules are compiled against and what is
 //! documented (`docs/facts.md`) cannot differ from what exists. A template or slot is never removed or changed within 1.x.
 
+mod moments;
+
+pub use moments::{Published, carried_out_at, published_at};
+
 use std::collections::HashSet;
 use std::sync::LazyLock;
 

@@ -3,13 +3,13 @@
 //! Done twice it is done once: what is there already and the same stays as it is, with its ids and history.
 
 use crate::caller::Caller;
-use crate::council::from_record;
+use crate::council::{from_record, parse_draft};
 use crate::document::{Document, Force, IfMatch, stored};
 use crate::error::{OpError, Refusal};
 use crate::host::Host;
 use crate::sprite::from_record as sprite_from_record;
 use crate::sprite_names::each_sprite;
-use mizzen_model::council::{Council, CouncilDraft, SPRITES_MAX};
+use mizzen_model::council::{Council, SPRITES_MAX};
 use mizzen_model::json::{Json, Object};
 use mizzen_model::sprite::{Sprite, SpriteDraft, Stamp};
 use mizzen_store::SpriteFilter;
@@ -63,10 +63,7 @@ impl Host {
             members.push((name, document, self.member(&draft).await?));
         }
         // With ids that mean nothing yet: a mistake in the council must be found before its sprites are registered.
-        CouncilDraft::parse(&with_ids(council, &ids)).map_err(|problems| Refusal::Invalid {
-            document: "council",
-            problems,
-        })?;
+        parse_draft(&with_ids(council, &ids))?;
         for (name, document, member) in members {
             let id = match member {
                 Member::Known(id) => id,

@@ -36,14 +36,22 @@ pub(crate) fn to_record(council: &Council, now_ms: i64) -> NewCouncil {
     }
 }
 
+/// Reads what a client sent. Where the table refuses it, its conditions and maps are judged all the same.
+pub(crate) fn parse_draft(document: &Json) -> Result<CouncilDraft, Refusal> {
+    CouncilDraft::parse(document).map_err(|mut problems| {
+        problems.extend(mizzen_engine::admit_council_document(document));
+        Refusal::Invalid {
+            document: "council",
+            problems,
+        }
+    })
+}
+
 impl Host {
     /// The first seven validations. The first three are the first lines of the draft's table.
     pub(crate) async fn read_council(&self, document: &Json) -> Result<CheckedDraft, OpError> {
         let document = self.with_sprite_ids(document).await?;
-        let draft = CouncilDraft::parse(&document).map_err(|problems| Refusal::Invalid {
-            document: "council",
-            problems,
-        })?;
+        let draft = parse_draft(&document)?;
         let wanted = draft
             .sprites
             .iter()

@@ -23,6 +23,10 @@ pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
         .into());
     }
     review.problems.extend(mizzen_engine::admit(council));
+    // A refused council has no warnings of its own: they are listed with the problems, so that one reading finds everything.
+    if !review.problems.is_empty() {
+        review.problems.extend(std::mem::take(&mut review.warnings));
+    }
     review
         .problems
         .into_result()

@@ -47,10 +47,17 @@ impl Host {
             document: "sprite",
             problems,
         };
-        let mut draft = SpriteDraft::parse(document).map_err(invalid)?;
-        mizzen_engine::admit_sprite(&draft.body)
-            .into_result()
-            .map_err(invalid)?;
+        let schemas = mizzen_engine::admit_sprite(document);
+        let mut draft = match SpriteDraft::parse(document) {
+            Ok(draft) => {
+                schemas.into_result().map_err(invalid)?;
+                draft
+            }
+            Err(mut problems) => {
+                problems.extend(schemas);
+                return Err(invalid(problems));
+            }
+        };
         if let Some(reference) = system_prompt_reference(&draft.body.system_prompt) {
             draft.body.system_prompt = self.prompts.read(reference).await.map_err(|reason| {
                 let mut problems = Problems::new();

@@ -257,6 +257,7 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         .map(|argument| compile(argument, scope))
         .collect();
     let mut compiled = compiled?;
+    refuse_swapped(name, function, span, arguments, &compiled)?;
     if matches!(function, Function::Matches | Function::LuhnMatches)
         && let [
             _,
@@ -277,6 +278,26 @@ fn compile_call(items: &[Form], span: Span, scope: &Scope) -> Result<Expression,
         ));
     }
     Ok(Expression::Call(function, compiled))
+}
+
+/// A text that is known and a pattern that is not: most likely the one is meant to be the other, and it would never match.
+fn refuse_swapped(
+    name: &str,
+    function: Function,
+    span: Span,
+    written: &[Form],
+    compiled: &[Expression],
+) -> Result<(), RuleError> {
+    let is_about_patterns = matches!(function, Function::Matches | Function::LuhnMatches);
+    match (written, compiled) {
+        (_, [_, Expression::Value(_)]) => Ok(()),
+        ([text, pattern], [Expression::Value(_), _]) if is_about_patterns => Err(RuleError::refused(
+            span,
+            format!("the arguments are ({name} TEXT PATTERN), and the text is a constant"),
+        )
+        .hint(format!("write ({name} {} {})", text_of(pattern), text_of(text)))),
+        _ => Ok(()),
+    }
 }
 
 /// The operator of `x < 3`: the second word of it.

@@ -18,6 +18,7 @@ mod agenda;
 mod budget;
 mod condition;
 mod constraint;
+pub mod dialect;
 mod error;
 mod explain;
 mod expression;

@@ -4,8 +4,10 @@
 //! verdict, in the order in which they were asserted. Templates of the file are private: facts of them are not taken from
 //! outside, and leave only when they are shared, under `ID::TEMPLATE`.
 
+mod reach;
 mod verdict;
 
+pub use reach::Occasion;
 pub use verdict::{Decision, Verdict};
 
 use crate::json::{FactsError, read_facts};
@@ -93,17 +95,34 @@ impl From<RunError> for Failure {
 /// Facts from outside, as far as the rules look at them: each with its place in what was given.
 pub type Given = Vec<(usize, Fact)>;
 
+/// The templates that exist already: the host's, and that of decisions.
+fn around(vocabulary: &str) -> Result<Vec<Lasting<Template>>, RuleError> {
+    let (host, decision) = (Program::parse(vocabulary)?, Program::parse(DECISION)?);
+    Ok(host.templates().chain(decision.templates()).cloned().collect())
+}
+
 impl Ruleset {
     /// Parses a pack.
     ///
     /// # Errors
     /// With the first mistake of the rule file. A mistake in the vocabulary is reported the same way; it is not the author's.
     pub fn parse(source: Source<'_>) -> Result<Self, RuleError> {
-        let host = Program::parse(source.vocabulary)?;
-        let decision = Program::parse(DECISION)?;
-        let templates: Vec<Lasting<Template>> =
-            host.templates().chain(decision.templates()).cloned().collect();
+        let templates = around(source.vocabulary)?;
         let program = Program::parse_with(source.rules, templates.iter().cloned())?;
+        Self::of(source, program, &templates)
+    }
+
+    /// The same, with the first mistake of every construct.
+    ///
+    /// # Errors
+    /// With at least one mistake, in the order of the file.
+    pub fn parse_all(source: Source<'_>) -> Result<Self, Vec<RuleError>> {
+        let templates = around(source.vocabulary).map_err(|mistake| vec![mistake])?;
+        let program = Program::parse_all(source.rules, templates.iter().cloned())?;
+        Self::of(source, program, &templates).map_err(|mistake| vec![mistake])
+    }
+
+    fn of(source: Source<'_>, program: Program, templates: &[Lasting<Template>]) -> Result<Self, RuleError> {
         let mut own = Vec::new();
         for template in program.templates() {
             let name = template.name();

@@ -17,6 +17,50 @@ pub(crate) type Templates = BTreeMap<Arc<str>, Lasting<Template>>;
 
 /// Most constructs in a file.
 const CONSTRUCTS: usize = 1000;
+/// Most mistakes that are reported together.
+const MOST_MISTAKES: usize = 50;
+
+/// At least one mistake.
+struct Mistakes {
+    first: RuleError,
+    others: Vec<RuleError>,
+}
+
+impl Mistakes {
+    /// Adds one, and returns how many there are.
+    fn add(mistakes: &mut Option<Self>, mistake: RuleError) -> usize {
+        match mistakes {
+            None => *mistakes = Some(mistake.into()),
+            Some(mistakes) => mistakes.others.push(mistake),
+        }
+        mistakes.as_ref().map_or(0, |mistakes| mistakes.others.len() + 1)
+    }
+
+    fn all(self) -> Vec<RuleError> {
+        std::iter::once(self.first).chain(self.others).collect()
+    }
+}
+
+impl From<RuleError> for Mistakes {
+    fn from(first: RuleError) -> Self {
+        Self {
+            first,
+            others: Vec::new(),
+        }
+    }
+}
+
+/// Whether a form has a list that begins with this name.
+fn mentions(form: &Form, name: &str) -> bool {
+    let mut open = vec![form];
+    while let Some(form) = open.pop() {
+        if form.head() == Some(name) {
+            return true;
+        }
+        open.extend(form.list().unwrap_or_default());
+    }
+    false
+}
 
 /// A parsed rule file: templates, initial facts and rules.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +82,25 @@ impl Program {
         text: &str,
         host: impl IntoIterator<Item = Lasting<Template>>,
     ) -> Result<Self, RuleError> {
+        Self::read(text, host, 1).map_err(|mistakes| mistakes.first)
+    }
+
+    /// The same, with the first mistake of every construct.
+    ///
+    /// # Errors
+    /// With at least one mistake, in the order of the file.
+    pub fn parse_all(
+        text: &str,
+        host: impl IntoIterator<Item = Lasting<Template>>,
+    ) -> Result<Self, Vec<RuleError>> {
+        Self::read(text, host, MOST_MISTAKES).map_err(Mistakes::all)
+    }
+
+    fn read(
+        text: &str,
+        host: impl IntoIterator<Item = Lasting<Template>>,
+        most: usize,
+    ) -> Result<Self, Mistakes> {
         let forms = read(text, TextLimits::FILE)?;
         let mut program = Self::default();
         program.templates.extend(
@@ -45,17 +108,33 @@ impl Program {
                 .map(|template| (Arc::from(template.name()), template)),
         );
         let room = Room::default();
+        let mut mistakes: Option<Mistakes> = None;
+        // Templates that could not be read: what is wrong with rules that use them may follow from that alone.
+        let mut unread: Vec<&str> = Vec::new();
         for (at, form) in forms.iter().enumerate() {
             if at >= CONSTRUCTS {
-                return Err(RuleError::budget(
+                let mistake = RuleError::budget(
                     form.span,
                     format!("the file has more constructs than the budget of {CONSTRUCTS}"),
                 )
-                .hint("divide it into several packs"));
+                .hint("divide it into several packs");
+                Mistakes::add(&mut mistakes, mistake);
+                break;
             }
-            program.construct(form, &room)?;
+            if unread.iter().any(|name| mentions(form, name)) {
+                continue;
+            }
+            if let Err(mistake) = program.construct(form, &room) {
+                let name = form.list().and_then(|items| items.get(1)).and_then(Form::symbol);
+                if form.head() == Some("deftemplate") {
+                    unread.extend(name.filter(|name| !program.templates.contains_key(*name)));
+                }
+                if Mistakes::add(&mut mistakes, mistake) >= most {
+                    break;
+                }
+            }
         }
-        Ok(program)
+        mistakes.map_or(Ok(program), Err)
     }
 
     fn construct(&mut self, form: &Form, room: &Room) -> Result<(), RuleError> {

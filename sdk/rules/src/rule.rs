@@ -13,7 +13,7 @@ use crate::expression::{self, Expression, Scope, Variable};
 use crate::pattern::Pattern;
 use crate::place::Place;
 use crate::program::Templates;
-use crate::reader::{Form, FormKind};
+use crate::reader::{Form, FormKind, Span};
 use crate::shared::Lasting;
 use crate::template::Template;
 use crate::value::Value;
@@ -23,6 +23,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) name: Lasting<str>,
+    /// Where it stands, for what is said about it as a whole.
+    pub(crate) span: Span,
     pub(crate) salience: i32,
     /// One per alternative of its `or`s.
     pub(crate) branches: Vec<Branch>,
@@ -166,6 +168,7 @@ pub(crate) fn parse(form: &Form, templates: &Templates, room: &Room) -> Result<R
     let branches = branches(left.get(..arrow).unwrap_or_default(), actions, templates, room)?;
     Ok(Rule {
         name: name.into(),
+        span: items.get(1).map_or(form.span, |name| name.span),
         salience,
         branches,
     })

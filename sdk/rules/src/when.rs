@@ -110,6 +110,7 @@ impl When {
         let branches = rule::branches(&forms, &[], &program.templates, &Room::default())?;
         program.add(Rule {
             name: "when".into(),
+            span: forms.first().map(|form: &Form| form.span).unwrap_or_default(),
             salience: 0,
             branches,
         });

@@ -58,7 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-sdk-macros", &[]),
     ("mizzen-rule-engine", &["mizzen-sdk", "mizzen-rules"]),
     ("mizzen-plugin-text", &["mizzen-sdk"]),
-    ("mizzen-plugin-json", &["mizzen-sdk"]),
+    ("mizzen-plugin-json", &["mizzen-sdk", "mizzen-rules"]),
     ("mizzen-plugin-delivery", &["mizzen-sdk"]),
     ("hello", &["mizzen-sdk"]),
     ("mizzen-architecture", &[]),

@@ -1,10 +1,12 @@
 //! Hostile guests of the tests, called again and again while something honest is measured.
 
 use crate::harness::Bench;
-use anyhow::Result;
-use mizzen_isolation::{build, call};
+use anyhow::{Result, anyhow};
+use mizzen_isolation::{Expected, build_expected, call};
+use mizzen_model::manifest::Manifest;
 use mizzen_ops::toolbox::Toolbox;
 use serde_json::json;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,13 +24,31 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A misdeed, and how many commit it at the same time.
 pub(crate) type Misdeed = (&'static str, usize);
 
-/// The packages of some guests.
+fn folder(bench: &Bench, name: &str) -> PathBuf {
+    bench.places.root.join("tests/guests").join(name)
+}
+
+/// The packages of some guests, with the instructions that Rust has no word for.
 pub(crate) fn packages(bench: &Bench, names: impl IntoIterator<Item = &'static str>) -> Result<Vec<PathBuf>> {
     let package = |name: &str| {
-        let folder = bench.places.root.join("tests/guests").join(name);
-        build(&folder, &bench.places.guests())
+        let folder = folder(bench, name);
+        build_expected(&folder, &bench.places.guests(), &Expected::read(&folder)?)
     };
     names.into_iter().map(package).collect()
+}
+
+/// What some guests ask for, as an operator grants it in `mizzen.toml`: those that misuse what they were given need it.
+pub(crate) fn grants(bench: &Bench, names: impl IntoIterator<Item = &'static str>) -> Result<String> {
+    let mut text = String::from("[grants.plugin]\n");
+    for name in names {
+        let manifest = std::fs::read_to_string(folder(bench, name).join("plugin.toml"))?;
+        let manifest = Manifest::parse(&manifest).map_err(|problems| anyhow!("{name}: {problems}"))?;
+        let asked: Vec<String> = manifest.permissions().keys().map(ToString::to_string).collect();
+        if !asked.is_empty() {
+            writeln!(text, "{name} = {asked:?}")?;
+        }
+    }
+    Ok(text)
 }
 
 /// Those who misbehave. They go on until they are stopped; each of their calls ends by its limits.

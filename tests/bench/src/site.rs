@@ -21,10 +21,15 @@ pub(crate) struct Site {
 impl Site {
     /// A host with these plugins, which trusts the key that signed them.
     pub(crate) fn new(bench: &Bench, plugins: &[PathBuf]) -> Result<Self> {
+        Self::granting(bench, plugins, "")
+    }
+
+    /// The same, with the tables of `mizzen.toml` that grant something.
+    pub(crate) fn granting(bench: &Bench, plugins: &[PathBuf], grants: &str) -> Result<Self> {
         let folder = bench.places.scratch()?;
         let names: Vec<String> = plugins.iter().map(|path| format!("{path:?}")).collect();
         let text = format!(
-            "[plugins]\nfiles = [{}]\n[trust]\nmode = \"pinned\"\n",
+            "[plugins]\nfiles = [{}]\n[trust]\nmode = \"pinned\"\n{grants}",
             names.join(", ")
         );
         std::fs::write(folder.path().join("mizzen.toml"), text)?;

@@ -49,7 +49,7 @@ fn nests_and_giant_expressions_make_no_pack_and_are_budget_errors() {
         let made = build_rules(&format!("refused{at}"), &rules, folder.path());
         let error = made.expect_err(what);
         let kind = match error.downcast_ref() {
-            Some(PackProjectError::Rules { error, .. }) => error.kind.code(),
+            Some(PackProjectError::Rules { errors, .. }) => errors[0].kind.code(),
             _ => panic!("{what}: {error}"),
         };
         assert_eq!(kind, "BUDGET_EXHAUSTED", "{what}: {error}");

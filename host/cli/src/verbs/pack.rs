@@ -77,35 +77,38 @@ fn open(folder: &Path, json: bool) -> anyhow::Result<Result<PackProject, ExitCod
         Err(error) => return Ok(Err(refused(&error, json)?)),
     };
     let rules = project.ruleset()?;
-    let unusable = rules.redaction_patterns().find_map(|(rule, pattern)| {
-        let problem = Redaction::check_pattern(pattern).err()?;
-        Some(format!(
-            "{}: rule {rule} redacts by {pattern:?}, and the host cannot: {problem}",
-            folder.join("rules.clp").display()
-        ))
-    });
-    match unusable {
-        None => Ok(Ok(project)),
-        Some(message) if json => {
-            output::json(&json!({"ok": false, "error": {"message": message}}))?;
-            Ok(Err(ExitCode::from(output::EXIT_REFUSED)))
-        }
-        Some(message) => {
-            eprintln!("error: {}", output::harmless(&message));
-            Ok(Err(ExitCode::from(output::EXIT_REFUSED)))
-        }
+    let unusable: Vec<String> = rules
+        .redaction_patterns()
+        .filter_map(|(rule, pattern)| {
+            let problem = Redaction::check_pattern(pattern).err()?;
+            Some(format!(
+                "{}: rule {rule} redacts by {pattern:?}, and the host cannot: {problem}",
+                folder.join("rules.clp").display()
+            ))
+        })
+        .collect();
+    if unusable.is_empty() {
+        return Ok(Ok(project));
     }
+    if json {
+        output::json(&json!({"ok": false, "error": {"message": unusable.join("\n")}}))?;
+    } else {
+        unusable
+            .iter()
+            .for_each(|message| eprintln!("error: {}", output::harmless(message)));
+    }
+    Ok(Err(ExitCode::from(output::EXIT_REFUSED)))
 }
 
-/// Says what is wrong with a rule pack, with the line of the rule file that it is about.
+/// Reports everything that is wrong with a rule pack, each with the line of the rule file that it is about.
 fn refused(error: &PackProjectError, json: bool) -> anyhow::Result<ExitCode> {
     match error {
-        PackProjectError::Rules { path, error, .. } if json => {
-            output::json(&json!({"ok": false, "error": super::rules::error_json(path, error)}))?;
+        PackProjectError::Rules { path, errors, .. } if json => {
+            output::json(&super::rules::refusal_json(path, errors))?;
         }
-        PackProjectError::Rules { path, text, error } => {
-            super::rules::print_error(path, text, error);
-            if super::rules::lacks_template(error) {
+        PackProjectError::Rules { path, text, errors } => {
+            super::rules::print_errors(path, text, errors);
+            if errors.iter().any(super::rules::lacks_template) {
                 let names: Vec<&str> = mizzen_model::facts::templates().collect();
                 eprintln!("  note: the host's templates are {}", names.join(", "));
             }

@@ -1,6 +1,7 @@
 //! `mizzen rules …`: for authors of rule files and `when` strings.
 
 mod check;
+mod facts;
 mod run;
 
 pub(super) use run::fired;
@@ -26,6 +27,8 @@ enum Verb {
     Check(check::Check),
     /// Runs a rule file over facts and says which rules fired on which of them.
     Run(run::Run),
+    /// Print the facts that the host publishes to rules and packs
+    Facts(facts::Facts),
 }
 
 impl Rules {
@@ -33,6 +36,7 @@ impl Rules {
         match self.verb {
             Verb::Check(verb) => verb.run(),
             Verb::Run(verb) => verb.run(),
+            Verb::Facts(verb) => verb.run(),
         }
     }
 }
@@ -53,12 +57,19 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn parse(path: &Path) -> anyhow::Result<Result<Program, (String, RuleError)>> {
+fn parse(path: &Path) -> anyhow::Result<Result<Program, (String, Vec<RuleError>)>> {
     let text = read(path)?;
-    Ok(Program::parse(&text).map_err(|error| (text, error)))
+    let program = Program::parse_all(&text, std::iter::empty());
+    Ok(program.map_err(|errors| (text, errors)))
 }
 
-pub(super) fn error_json(path: &Path, error: &RuleError) -> Value {
+/// What is wrong with a rule file: all of it, and the first thing by itself.
+pub(super) fn refusal_json(path: &Path, errors: &[RuleError]) -> Value {
+    let errors: Vec<Value> = errors.iter().map(|error| error_json(path, error)).collect();
+    json!({"ok": false, "error": errors.first(), "errors": errors})
+}
+
+fn error_json(path: &Path, error: &RuleError) -> Value {
     json!({
         "file": path.display().to_string(),
         "line": error.start.line,
@@ -74,11 +85,11 @@ pub(super) fn error_json(path: &Path, error: &RuleError) -> Value {
 /// What a line of a terminal holds of a rule file's line.
 const SHOWN: usize = 160;
 
-/// Shows the error of a file that was read alone: the host's templates are not there then.
-fn print_lone_error(path: &Path, text: &str, error: &RuleError) {
-    print_error(path, text, error);
+/// Shows the errors of a file that was read alone: the host's templates are not there then.
+fn print_lone_errors(path: &Path, text: &str, errors: &[RuleError]) {
+    print_errors(path, text, errors);
     let beside = path.with_file_name(mizzen_builder::pack::PACK_TOML);
-    if lacks_template(error) && beside.is_file() {
+    if errors.iter().any(lacks_template) && beside.is_file() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         eprintln!(
             "  note: these are the rules of a pack; `mizzen pack check {}` reads them with the host's templates",
@@ -87,13 +98,18 @@ fn print_lone_error(path: &Path, text: &str, error: &RuleError) {
     }
 }
 
+/// Shows each error with the line it is about, and the part of it.
+pub(super) fn print_errors(path: &Path, text: &str, errors: &[RuleError]) {
+    errors.iter().for_each(|error| print_error(path, text, error));
+}
+
 /// Whether a rule names a template that nobody has defined.
 pub(super) fn lacks_template(error: &RuleError) -> bool {
     error.message.contains("no deftemplate")
 }
 
 /// Shows the error with the line it is about, and the part of it.
-pub(super) fn print_error(path: &Path, text: &str, error: &RuleError) {
+fn print_error(path: &Path, text: &str, error: &RuleError) {
     eprintln!("error: {}", harmless(&error.message));
     eprintln!(
         "  --> {}:{}:{}",

@@ -32,6 +32,17 @@ pub struct SchemaRefusal {
     pub reason: String,
 }
 
+impl SchemaRefusal {
+    /// The same, of a schema that is a field of a document.
+    #[must_use]
+    pub fn within(self, field: &str) -> Self {
+        Self {
+            path: format!("{field}{}", self.path),
+            ..self
+        }
+    }
+}
+
 /// Keywords whose subschemas look at the same value.
 const IN_PLACE: &[&str] = &[
     "allOf",
@@ -398,6 +409,25 @@ enum Place {
     Nowhere,
 }
 
+/// How a keyword holds schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// By names, which are no keywords.
+    Keyed,
+    /// One, or a list of them.
+    Plainly,
+}
+
+/// How a keyword holds schemas, where it does.
+pub(super) fn holds(keyword: &str) -> Option<Holds> {
+    match keyword {
+        "properties" | "patternProperties" | "dependentSchemas" => Some(Holds::Keyed),
+        _ if DEFINITIONS.contains(&keyword) => Some(Holds::Keyed),
+        _ if IN_PLACE.contains(&keyword) || DESCENDING.contains(&keyword) => Some(Holds::Plainly),
+        _ => None,
+    }
+}
+
 /// The subschemas of a schema, with the pointer to each and where it looks.
 fn subschemas(object: &Map<String, Value>) -> Vec<(String, Place, &Value)> {
     let mut found = Vec::new();
@@ -412,28 +442,25 @@ fn subschemas(object: &Map<String, Value>) -> Vec<(String, Place, &Value)> {
             _ if DESCENDING.contains(&name) => Place::Child(Child::AnyProperty),
             _ => Place::Nowhere,
         };
-        let known = IN_PLACE.contains(&name) || DESCENDING.contains(&name) || DEFINITIONS.contains(&name);
-        let keyed = matches!(name, "properties" | "patternProperties" | "dependentSchemas")
-            || DEFINITIONS.contains(&name);
-        match value {
-            _ if !known => {}
-            Value::Object(map) if keyed => {
+        match (holds(name), value) {
+            (None, _) => {}
+            (Some(Holds::Keyed), Value::Object(map)) => {
                 for (key, sub) in map {
                     found.push((format!("{keyword}/{}", escaped(key)), place(Some(key)), sub));
                 }
             }
-            Value::Array(list) => {
+            (Some(_), Value::Array(list)) => {
                 for (index, sub) in list.iter().enumerate() {
                     found.push((format!("{keyword}/{index}"), place(None), sub));
                 }
             }
-            other => found.push((keyword.clone(), place(None), other)),
+            (Some(_), other) => found.push((keyword.clone(), place(None), other)),
         }
     }
     found
 }
 
-fn escaped(key: &str) -> String {
+pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

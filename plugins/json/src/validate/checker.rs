@@ -2,6 +2,7 @@
 
 use super::{Problem, applicators, assertions};
 use crate::pointer;
+use mizzen_rules::dialect::{Engine, ecma};
 use mizzen_sdk::{Map, ToolError, Value};
 use std::collections::BTreeMap;
 
@@ -10,6 +11,11 @@ use std::collections::BTreeMap;
 const MOST_STEPS: u32 = 500_000;
 /// Schemas inside of schemas, references included. A guest's stack is small.
 const DEEPEST: u32 = 64;
+/// A longer one would not fit into the engine either.
+const LONGEST_PATTERN: usize = 16 * 1024;
+
+/// What schemas mean here.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Keywords that change the verdict and that this validator does not have.
 const UNSUPPORTED: &[&str] = &[
@@ -62,6 +68,7 @@ impl<'a> Checker<'a> {
 
     /// At most `most` problems.
     pub(super) fn problems(mut self, document: &'a Value, most: usize) -> Result<Vec<Problem>, ToolError> {
+        check_dialect(self.root)?;
         self.most = most;
         self.check(
             self.root,
@@ -185,17 +192,42 @@ impl<'a> Checker<'a> {
         schema_path: &str,
     ) -> Result<bool, ToolError> {
         if !self.patterns.contains_key(pattern) {
-            let compiled = regex_lite::RegexBuilder::new(pattern)
+            let bad = |problem: String| bad_schema(schema_path, &format!("bad pattern: {problem}"));
+            if pattern.len() > LONGEST_PATTERN {
+                return Err(bad(format!("it is longer than {LONGEST_PATTERN} bytes")));
+            }
+            let translated = ecma(pattern, Engine::Lite).map_err(bad)?;
+            let compiled = regex_lite::RegexBuilder::new(&translated)
                 .size_limit(64 * 1024)
-                .build();
-            let compiled =
-                compiled.map_err(|error| bad_schema(schema_path, &format!("bad pattern: {error}")))?;
+                .build()
+                .map_err(|error| bad(error.to_string()))?;
             self.patterns.insert(pattern, compiled);
         }
         Ok(self
             .patterns
             .get(pattern)
             .is_some_and(|compiled| compiled.is_match(text)))
+    }
+}
+
+/// Another dialect may demand what is not done here (that `format` is checked, for one) or give keywords another meaning.
+fn check_dialect(schema: &Value) -> Result<(), ToolError> {
+    match schema.get("$schema") {
+        None => {}
+        Some(Value::String(named)) if named.trim_end_matches('#') == DIALECT => {}
+        Some(_) => {
+            return Err(bad_schema(
+                "/$schema",
+                &format!("schemas are read as JSON Schema 2020-12; leave $schema out, or write {DIALECT}"),
+            ));
+        }
+    }
+    match schema.get("$vocabulary") {
+        None => Ok(()),
+        Some(_) => Err(bad_schema(
+            "/$vocabulary",
+            "a schema of its own vocabulary is not read; leave $vocabulary out",
+        )),
     }
 }
 

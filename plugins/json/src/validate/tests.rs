@@ -214,3 +214,45 @@ fn the_limit_cuts_and_says_so() {
         (false, 2, true)
     );
 }
+
+/// The cases that the host's own schemas run too.
+#[test]
+fn patterns_mean_what_ecma_262_means() {
+    let cases: Value = include_str!("../../../../sdk/rules/tests/ecma.json")
+        .parse()
+        .unwrap();
+    for case in cases.as_array().unwrap() {
+        let [pattern, text, wanted] = case.as_array().unwrap().as_slice() else {
+            panic!("{case}");
+        };
+        // Classes of Unicode are refused here.
+        let wanted = wanted.as_bool().filter(|_| !pattern.to_string().contains("p{"));
+        let mut schema = mizzen_sdk::Map::new();
+        schema.insert("pattern".to_owned(), pattern.clone());
+        let verdict = run(Value::Object(schema), text.clone());
+        match (wanted, verdict) {
+            (Some(wanted), Ok(verdict)) => assert_eq!(verdict.valid, wanted, "{case}"),
+            (None, Err(_)) => {}
+            (wanted, verdict) => panic!("{case}: {wanted:?} {verdict:?}"),
+        }
+    }
+}
+
+/// A dialect whose vocabulary demands that formats are checked would be read as the usual one.
+#[test]
+fn a_schema_of_another_dialect_is_refused() {
+    let read = |text: &str| text.parse::<Value>().expect("JSON");
+    for schema in [
+        r#"{"$schema":"http://localhost:1234/draft2020-12/format-assertion-true.json"}"#,
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#"}"#,
+        r#"{"$schema":7}"#,
+        r#"{"$vocabulary":{"https://json-schema.org/draft/2020-12/vocab/format-assertion":true}}"#,
+    ] {
+        assert!(run(read(schema), Value::Null).is_err(), "{schema}");
+    }
+    check(
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"null"}"#,
+        &["null"],
+        &["1"],
+    );
+}

@@ -4,6 +4,7 @@ mod shape;
 
 use super::{Failure, shortened};
 use crate::budget::{Exhausted, Meter};
+use crate::dialect::{self, Engine};
 use crate::error::RuleError;
 use crate::reader::Span;
 use regex_lite::{Regex, RegexBuilder};
@@ -21,7 +22,7 @@ pub(crate) struct Pattern {
     shape: Option<Arc<Shape>>,
 }
 
-/// The same text means the same.
+/// The same text means the same, and so do different ones that are written alike for the engine.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.regex.as_str() == other.regex.as_str()
@@ -64,17 +65,30 @@ impl From<Unusable> for Failure {
 }
 
 impl Pattern {
-    /// Compiles with the smallest of three sizes that suffices: the size says what a byte of text can cost.
+    /// Compiles a pattern of RE2 (D28) with the smallest of three sizes that suffices: the size says what a byte of text can cost.
     pub(crate) fn compile(text: &str) -> Result<Self, Unusable> {
+        // Longer than its program may be: nothing has to be read to know that it is too large.
+        if text.len() > LARGEST {
+            return Err(Unusable::Large(format!(
+                "the regular expression {:?} is longer than the budget of {LARGEST} bytes",
+                shortened(text)
+            )));
+        }
+        let translated = dialect::re2(text, Engine::Lite).map_err(|problem| {
+            Unusable::Wrong(format!(
+                "{:?} is no regular expression of RE2: {problem}",
+                shortened(text)
+            ))
+        })?;
         let mut last = String::new();
         for (size, weight) in [(2 * 1024, 4), (8 * 1024, 16), (LARGEST, 64)] {
-            match RegexBuilder::new(text).size_limit(size).build() {
+            match RegexBuilder::new(&translated).size_limit(size).build() {
                 Ok(regex) => {
                     return Ok(Self {
                         regex: Arc::new(regex),
                         weight,
                         bytes: size,
-                        shape: Shape::of(text).map(Arc::new),
+                        shape: Shape::of(&translated).map(Arc::new),
                     });
                 }
                 Err(error) => last = error.to_string(),

@@ -141,13 +141,13 @@ fn a_search_is_paid_for_by_what_it_can_see() {
 #[test]
 fn what_is_too_large_is_a_budget_error() {
     for text in [
-        "(matches \"a\" (str-cat \"(a{1000}){1000}\" \"\"))".to_owned(),
+        "(matches (lowcase \"a\") (str-cat \"(a{1000}){1000}\" \"\"))".to_owned(),
         format!(
-            "(matches \"a\" (str-cat \"{}{}\" \"\"))",
+            "(matches (lowcase \"a\") (str-cat \"{}{}\" \"\"))",
             "(".repeat(300),
             ")".repeat(300)
         ),
-        "(luhn-matches \"a\" (str-cat \"((((a{90}){90}){90}){90})\" \"\"))".to_owned(),
+        "(luhn-matches (lowcase \"a\") (str-cat \"((((a{90}){90}){90}){90})\" \"\"))".to_owned(),
     ] {
         let result = evaluate(&text);
         assert!(
@@ -155,7 +155,7 @@ fn what_is_too_large_is_a_budget_error() {
             "{text}: {result:?}"
         );
     }
-    let wrong = evaluate("(matches \"a\" (str-cat \"(\" \"\"))");
+    let wrong = evaluate("(matches (lowcase \"a\") (str-cat \"(\" \"\"))");
     assert!(matches!(wrong, Err(Failure::Error(_))), "{wrong:?}");
 }
 
@@ -180,5 +180,71 @@ fn wrong_types_and_overflows_are_errors() {
             "{text}: {:?}",
             evaluate(text)
         );
+    }
+}
+
+/// docs/packs.md has every function, with its number of arguments and an example that gives what it says.
+#[test]
+fn the_guide_lists_every_function() {
+    let guide = include_str!("../../../../docs/packs.md");
+    let section = guide.split("\n## Functions\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let mut listed = Vec::new();
+    let mut scope = Scope::default();
+    scope.bind("list", 0);
+    let list = Value::Multifield(["a", "b", "c"].map(Value::symbol).to_vec().into());
+    for line in section.lines().filter(|line| line.starts_with("| `(")) {
+        let cells: Vec<&str> = line
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`'))
+            .collect();
+        let [_, call, _, example, wanted, _] = cells.as_slice() else {
+            panic!("{line}");
+        };
+        let mut words = call.trim_matches(['(', ')']).split(' ');
+        let name = words.next().unwrap();
+        let (arguments, more): (Vec<&str>, Vec<&str>) = words.partition(|word| *word != "…");
+        let (_, least, most) = Function::parse(name).unwrap_or_else(|| panic!("there is no {name}"));
+        assert_eq!(arguments.len(), least, "{call}");
+        assert_eq!(!more.is_empty(), most > least, "{call}");
+        listed.push(name);
+        let forms = read(example, TextLimits::WHEN).unwrap();
+        assert_eq!(forms[0].head(), Some(name), "{example}");
+        let expression = expression::compile(&forms[0], &scope).unwrap();
+        let bindings = [Some(list.clone())];
+        let found = expression
+            .evaluate(&bindings[..], &mut Meter::new(Budget::default()))
+            .unwrap();
+        assert_eq!(found.to_string(), *wanted, "{example}");
+    }
+    assert_eq!(listed, Function::names().collect::<Vec<_>>());
+}
+
+/// W24: `(matches "forbidden" ?t)` was never true, and nothing said so.
+#[test]
+fn swapped_arguments_of_matches_are_refused() {
+    let mut scope = Scope::default();
+    scope.bind("t", 0);
+    let compile = |text: &str| {
+        let forms = read(text, TextLimits::WHEN).unwrap();
+        expression::compile(&forms[0], &scope)
+    };
+    for name in ["matches", "fathom-matches", "luhn-matches"] {
+        for second in ["?t", "(lowcase ?t)"] {
+            let error = compile(&format!("({name} \"forbidden\" {second})")).unwrap_err();
+            assert!(
+                error.message.contains(&format!("({name} TEXT PATTERN)")),
+                "{error}"
+            );
+            assert!(
+                error.hint.contains(&format!("({name} {second} \"forbidden\")")),
+                "{error}"
+            );
+        }
+        assert!(compile(&format!("({name} ?t \"forbidden\")")).is_ok());
+        assert!(compile(&format!("({name} ?t ?t)")).is_ok());
+        assert!(compile(&format!("({name} \"a text\" \"a\")")).is_ok());
+        let broken = compile(&format!("({name} ?t \"(\")")).unwrap_err();
+        assert!(broken.message.contains("no regular expression"), "{broken}");
     }
 }

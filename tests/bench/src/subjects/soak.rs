@@ -3,7 +3,7 @@
 use crate::echo::{TOOL, package};
 use crate::harness::Bench;
 use crate::local::{Local, json};
-use crate::misdeeds::{Misbehaving, Misdeed, packages};
+use crate::misdeeds::{Misbehaving, Misdeed, grants, packages};
 use crate::process::resident;
 use crate::row::{Row, Target, Value};
 use crate::samples::Samples;
@@ -16,7 +16,8 @@ use mizzen_ops::{Executed, Wait};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Fewer than there are slots for calls: honest ones find a free one.
+/// Fewer than there are slots for calls: honest ones find a free one. `hoards-and-waits` is not here: it waits for an answer from outside
+/// of this machine.
 const MISDEEDS: &[Misdeed] = &[
     ("spins", 2),
     ("spins-in-numbers", 4),
@@ -32,6 +33,12 @@ const MISDEEDS: &[Misdeed] = &[
     ("pack-spins", 2),
     ("pack-sleeps", 2),
     ("pack-bombs-memory", 1),
+    ("burdens-the-host", 1),
+    ("floods-the-log", 1),
+    ("floods-the-host", 1),
+    ("fills-its-table", 1),
+    ("fills-its-quota", 1),
+    ("nests-too-deep", 1),
 ];
 const CLIENTS: usize = 64;
 /// Between two requests of a client.
@@ -43,9 +50,10 @@ const FLAT: f64 = 1.05;
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let runtime = runtime()?;
-    let mut plugins = packages(bench, MISDEEDS.iter().map(|(name, _)| *name))?;
+    let names = || MISDEEDS.iter().map(|(name, _)| *name);
+    let mut plugins = packages(bench, names())?;
     plugins.push(package(bench)?);
-    let site = Site::new(bench, &plugins)?;
+    let site = Site::granting(bench, &plugins, &grants(bench, names())?)?;
     let data = database_in_memory(bench)?;
     let local = runtime.block_on(Local::open(bench, &site, data.path()))?;
     let council = runtime.block_on(local.furnish("soak", TOOL, 1))?;

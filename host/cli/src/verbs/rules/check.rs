@@ -39,11 +39,11 @@ impl Check {
                 }
                 Ok(ExitCode::SUCCESS)
             }
-            Err((text, error)) => {
+            Err((text, errors)) => {
                 if self.json {
-                    output::json(&json!({"ok": false, "error": super::error_json(&self.file, &error)}))?;
+                    output::json(&super::refusal_json(&self.file, &errors))?;
                 } else {
-                    super::print_lone_error(&self.file, &text, &error);
+                    super::print_lone_errors(&self.file, &text, &errors);
                 }
                 Ok(ExitCode::from(output::EXIT_REFUSED))
             }

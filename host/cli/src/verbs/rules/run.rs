@@ -56,11 +56,11 @@ impl Run {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let program = match super::parse(&self.file)? {
             Ok(program) => program,
-            Err((text, error)) => {
+            Err((text, errors)) => {
                 if self.json {
-                    output::json(&json!({"ok": false, "error": super::error_json(&self.file, &error)}))?;
+                    output::json(&super::refusal_json(&self.file, &errors))?;
                 } else {
-                    super::print_lone_error(&self.file, &text, &error);
+                    super::print_lone_errors(&self.file, &text, &errors);
                 }
                 return Ok(ExitCode::from(output::EXIT_REFUSED));
             }

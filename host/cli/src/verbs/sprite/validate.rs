@@ -72,14 +72,11 @@ fn judge(file: &Path, document: &Json) -> Report {
     } else {
         SpriteDraft::parse(document).map(|draft| draft.body)
     };
-    let (about, problems) = match body {
-        Ok(body) => {
-            let mut problems = body.structure();
-            problems.extend(admit_sprite(&body));
-            (format!("{} {}", body.name, body.version), problems)
-        }
+    let (about, mut problems) = match body {
+        Ok(body) => (format!("{} {}", body.name, body.version), body.structure()),
         Err(problems) => (String::new(), problems),
     };
+    problems.extend(admit_sprite(document));
     let kind = if whole { "sprite" } else { "draft" };
     Report {
         file: file.display().to_string(),

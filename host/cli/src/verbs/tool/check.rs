@@ -2,7 +2,7 @@
 
 use crate::document_file;
 use crate::output;
-use mizzen_engine::Tool;
+use mizzen_engine::{Schema, Tool};
 use mizzen_model::tool_spec::{LegacySideEffects, ToolDraft, ToolSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -95,13 +95,29 @@ fn judge(descriptor: &Value) -> (Result<Arc<ToolSpec>, Vec<String>>, LegacySideE
         Ok(read) => read,
         Err(problems) => return (Err(texts(problems)), LegacySideEffects::Absent),
     };
-    let checked = ToolSpec::check(draft).map_err(texts).and_then(|spec| {
-        let spec = Arc::new(spec);
-        match Tool::compile(Arc::clone(&spec)) {
+    let (spec, mut problems) = match ToolSpec::check(draft) {
+        Ok(spec) => (Some(Arc::new(spec)), Vec::new()),
+        Err(problems) => (None, texts(problems)),
+    };
+    // Whatever else is wrong, and both of them.
+    for field in ["input_schema", "output_schema"] {
+        if let Some(schema @ Value::Object(_)) = descriptor.get(field)
+            && let Err(refusals) = Schema::compile_all(schema)
+        {
+            problems.extend(
+                refusals
+                    .into_iter()
+                    .map(|refusal| refusal.within(field).to_string()),
+            );
+        }
+    }
+    let checked = match spec {
+        Some(spec) if problems.is_empty() => match Tool::compile(Arc::clone(&spec)) {
             Ok(_) => Ok(spec),
             Err(refusal) => Err(vec![refusal.to_string()]),
-        }
-    });
+        },
+        _ => Err(problems),
+    };
     (checked, form)
 }
 
