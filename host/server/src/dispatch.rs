@@ -3,8 +3,9 @@
 use crate::access::{self, ASK_AGAIN};
 use crate::answer_body::Occupied;
 use crate::app::App;
-use crate::body;
+use crate::body::{self, RequestBody};
 use crate::call::{Call, JSON, KnownTags, Memory, Reply};
+use crate::drain::Leftover;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Place, Route};
 use crate::routes::parameters;
@@ -58,7 +59,10 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         traffic: request.extensions().get::<Arc<Traffic>>().cloned(),
         place: None,
     };
-    let result = serve(&app, &methods, request, &request_id, &mut trace).await;
+    let (parts, body) = request.into_parts();
+    let leftover = Leftover::of(&parts);
+    let mut body = RequestBody::new(body, &parts.headers);
+    let result = serve(&app, &methods, (parts, &mut body), &request_id, &mut trace).await;
     let result = result.and_then(|reply| occupy(&app, &method, &mut trace, reply));
     let mut response = match result {
         Ok(response) => response,
@@ -72,6 +76,9 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         HeaderValue::from_static("nosniff"),
     );
     allow_origin(&app, origin, &mut response);
+    let rest = leftover.rest(&body);
+    rest.announce(response.headers_mut());
+    rest.begin(body, app.config.receive);
     let status = response.status();
     let took = started.elapsed();
     let route = trace.route.as_ref().map_or("unknown", |route| route.path);
@@ -147,11 +154,10 @@ fn begin_span(app: &App, request: &Request) -> Option<Span> {
 async fn serve(
     app: &Arc<App>,
     methods: &[Arc<Route>],
-    request: Request,
+    (mut parts, body): (Parts, &mut RequestBody),
     request_id: &str,
     trace: &mut Trace,
 ) -> Result<Reply, Problem> {
-    let (mut parts, body) = request.into_parts();
     check_head(app, &parts)?;
     if methods.is_empty() {
         return Err(Problem::new(
@@ -190,7 +196,7 @@ async fn serve(
             let media_type = body::media_type(spec, &parts.headers)?;
             let time = body::time_for(spec.limit, app.config.receive);
             let began = Instant::now();
-            let body = body::read(body, spec.limit, time, &parts.headers).await?;
+            let body = body.read(spec.limit, time).await?;
             if began.elapsed() >= ASK_AGAIN {
                 access::ask_again(app, &caller, route.access).await?;
             }
