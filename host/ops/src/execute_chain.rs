@@ -44,6 +44,23 @@ impl Executed {
     }
 }
 
+/// When a run was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// By this request.
+    Now,
+    /// By the same request, earlier.
+    Before,
+}
+
+/// Tells the key's owner about a run that was begun before.
+pub(crate) fn marked((executed, begun): (Executed, Begun), key: Option<&IdempotencyKey>) -> Executed {
+    if let (Begun::Before, Some(key)) = (begun, key) {
+        key.replayed.set();
+    }
+    executed
+}
+
 impl Host {
     /// Runs a chain of a council. The run goes on when the caller goes away.
     pub async fn execute_chain(
@@ -61,7 +78,8 @@ impl Host {
         if let Some(idempotency) = &idempotency
             && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
         {
-            return self.wait_again(&answer, wait).await;
+            let executed = self.wait_again(&answer, wait).await?;
+            return Ok(marked((executed, Begun::Before), key.as_ref()));
         }
         let council = request.council_id.uuid();
         let record = self
@@ -71,7 +89,8 @@ impl Host {
             .ok_or(Refusal::CouncilNotFound(council))?;
         let planned = self.plan(&record.record.document, record.hash, request.chain_id)?;
         let input = to_value(request.input)?;
-        self.run_plan(caller, &planned, input, idempotency, wait).await
+        let executed = self.run_plan(caller, &planned, input, idempotency, wait).await?;
+        Ok(marked(executed, key.as_ref()))
     }
 
     /// Runs every chain of a council, in the order in which it lists them. With a key, each of them once: a caller that asks
@@ -108,12 +127,13 @@ impl Host {
                 key: format!("{} {chain}", once.key),
                 ..once
             });
-            executed.push(self.run_plan(caller, &planned, input.clone(), once, wait).await?);
+            let one = self.run_plan(caller, &planned, input.clone(), once, wait).await?;
+            executed.push(marked(one, key.as_ref()));
         }
         Ok(executed)
     }
 
-    /// Begins a run of a plan.
+    /// Begins a run of a plan, unless the same request has begun one before.
     pub(crate) async fn run_plan(
         self: &Arc<Self>,
         caller: &Caller,
@@ -121,7 +141,7 @@ impl Host {
         input: Value,
         idempotency: Option<Idempotency>,
         wait: Wait,
-    ) -> Result<Executed, OpError> {
+    ) -> Result<(Executed, Begun), OpError> {
         let share = self
             .runs
             .admit(caller, planned.plan.council_id())
@@ -143,9 +163,9 @@ impl Host {
         let progress = driver.watch();
         driver.launch();
         match self.wait_for(id.uuid(), progress, wait).await? {
-            Ok(executed) => Ok(executed),
+            Ok(executed) => Ok((executed, Begun::Now)),
             Err(unbegun) => match &*unbegun {
-                Unbegun::Before(answer) => self.wait_again(answer, wait).await,
+                Unbegun::Before(answer) => Ok((self.wait_again(answer, wait).await?, Begun::Before)),
                 Unbegun::Failed(error) => Err(match error.clone() {
                     WriteError::Store(error) => error.into(),
                     WriteError::Refused(RunRefused::Mismatch(mismatch)) => mismatch.into(),

@@ -76,15 +76,15 @@ pub use governed_data::{
 };
 pub use health::{Checks, Health, State};
 pub use hooks::{Channel, ChannelSecret, Hooks};
-pub use host::{Host, IdempotencyKey, timestamp};
+pub use host::{Host, IdempotencyKey, Replayed, timestamp};
 pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 pub use registry::{Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
-    AuditError, Decided, Difference, EndedRun, HostKey, Recording, RecordingError, Recovered, Replay,
-    RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
+    AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, HostKey, Recording,
+    RecordingError, Recovered, Replay, RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};

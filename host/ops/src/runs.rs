@@ -22,6 +22,7 @@ mod simulation;
 
 pub use audit::{AuditError, Verified, verify};
 pub(crate) use drive::{Beginning, begin, result_text};
+pub use entry::{EntryKind, EntryMember, EntryShape};
 #[cfg(test)]
 pub(crate) use perform::Script;
 pub use recover::Recovered;

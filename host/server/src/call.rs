@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use mizzen_model::json::{Json, Limits};
 use mizzen_model::timestamp::Timestamp;
-use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch};
+use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch, Replayed};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -30,6 +30,8 @@ pub struct Call {
     pub media_type: String,
     /// The connection that it came on.
     pub(crate) traffic: Option<Arc<Traffic>>,
+    /// Set when the answer was given before, under the same `Idempotency-Key`.
+    pub(crate) replayed: Replayed,
 }
 
 /// Levels that a body may nest. Far more than any document needs, far less than a stack holds.
@@ -139,7 +141,8 @@ impl Call {
             return Ok(None);
         };
         let key = value.to_str().unwrap_or_default();
-        if key.is_empty() || key.len() > 255 || given.next().is_some() {
+        let visible = key.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if key.is_empty() || key.len() > 255 || !visible || given.next().is_some() {
             return Err(Problem::new(
                 Code::ValidationError,
                 "Idempotency-Key must be given once, with 1 to 255 visible characters",
@@ -153,6 +156,7 @@ impl Call {
         Ok(Some(IdempotencyKey {
             key: key.to_owned(),
             body_digest: *hasher.finalize().as_bytes(),
+            replayed: self.replayed.clone(),
         }))
     }
 
@@ -308,6 +312,15 @@ impl Reply {
             body: Body::empty(),
             memory: Memory::Own,
         }
+    }
+
+    /// 303: what was asked for is elsewhere.
+    pub(crate) fn see(place: &str) -> Self {
+        Self {
+            status: StatusCode::SEE_OTHER,
+            ..Self::no_content()
+        }
+        .header(header::LOCATION, place)
     }
 
     /// 304: the caller has it already.

@@ -7,7 +7,7 @@ use crate::event_stream;
 use crate::openapi::component;
 use crate::problem::{Code, Problem, vetoed};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{Executed, ExecutionPlace, Executions, Grant, List, RunFilter, Wait};
 use serde_json::{Value, json};
@@ -20,6 +20,10 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const OFFSET_MAX: usize = 1_000_000_000;
 
 const LOCATION: (&str, &str) = ("Location", "Where the execution is.");
+const APPLIED: (&str, &str) = (
+    "Preference-Applied",
+    "`respond-async`, when that was preferred and is why the answer comes before the end.",
+);
 
 fn base() -> Route {
     Route {
@@ -94,7 +98,7 @@ fn prefer() -> Parameter {
     header_parameter(
         "Prefer",
         "`respond-async`: answer 202 as soon as it is durable that the chain will be run.",
-        json!({"type": "string", "maxLength": 1024}),
+        json!({"type": "string"}),
     )
 }
 
@@ -151,7 +155,7 @@ pub fn routes() -> Vec<Route> {
             also: Some(answer(
                 202,
                 "The execution waits for a person, or goes on by itself.",
-                &[LOCATION],
+                &[LOCATION, APPLIED],
             )),
             errors: vec![
                 Code::CouncilNotFound,
@@ -190,6 +194,7 @@ pub fn routes() -> Vec<Route> {
             also: Some(Success {
                 status: 202,
                 description: "The executions go on by themselves.",
+                headers: &[APPLIED],
                 ..page("ExecutionList")
             }),
             errors: vec![Code::CouncilNotFound, Code::TooManyRuns],
@@ -296,6 +301,9 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
+const RESPOND_ASYNC: &str = "respond-async";
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
 fn wait(call: &Call) -> Wait {
     if prefers_async(&call.headers) {
         Wait::ForStart
@@ -310,7 +318,7 @@ fn prefers_async(headers: &HeaderMap) -> bool {
     let mut preferences = fields.flat_map(|value| value.to_str().unwrap_or_default().split(','));
     preferences.any(|preference| {
         let name = preference.split(';').next().unwrap_or_default();
-        name.trim().eq_ignore_ascii_case("respond-async")
+        name.trim().eq_ignore_ascii_case(RESPOND_ASYNC)
     })
 }
 
@@ -336,6 +344,13 @@ async fn execute(call: Call) -> Result<Reply, Problem> {
         Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
     };
+    // RFC 7240, 3: a client can tell that its preference was understood. An execution that has ended anyway was waited for by nobody.
+    let reply = match wait(&call) {
+        Wait::ForStart if reply.status == StatusCode::ACCEPTED => {
+            reply.header(PREFERENCE_APPLIED, RESPOND_ASYNC)
+        }
+        Wait::ForStart | Wait::ForEnd => reply,
+    };
     Ok(reply.header(header::LOCATION, &place))
 }
 
@@ -359,7 +374,9 @@ async fn execute_all(call: Call) -> Result<Reply, Problem> {
     let body = format!("{{\"executions\":[{}]}}", items.join(","));
     Ok(match wait {
         Wait::ForEnd => Reply::json(body),
-        Wait::ForStart => Reply::new(StatusCode::ACCEPTED, JSON, body),
+        Wait::ForStart => {
+            Reply::new(StatusCode::ACCEPTED, JSON, body).header(PREFERENCE_APPLIED, RESPOND_ASYNC)
+        }
     })
 }
 
