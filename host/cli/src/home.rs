@@ -28,7 +28,15 @@ pub(crate) const OTHER_SECTIONS: &[&str] = &[
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Home {
     /// The folder with your keys [default: $XDG_CONFIG_HOME/mizzen, or ~/.config/mizzen]
-    #[arg(long, value_name = "DIR", env = "MIZZEN_HOME", hide_env = true, global = true)]
+    // Under a heading of its own it stands last: most calls do not need it.
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "MIZZEN_HOME",
+        hide_env = true,
+        global = true,
+        help_heading = "Global options"
+    )]
     home: Option<PathBuf>,
 }
 

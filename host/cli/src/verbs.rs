@@ -2,6 +2,7 @@
 
 mod audit;
 mod chain;
+mod completions;
 mod condition;
 mod db;
 mod demo;
@@ -18,6 +19,7 @@ mod serve;
 mod sprite;
 mod tool;
 mod trust;
+mod version;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
@@ -63,6 +65,7 @@ enum Verb {
     Audit(audit::Audit),
     /// Run chains without a server
     Chain(chain::Chain),
+    Completions(completions::Completions),
     /// Try a gate's or rule's condition
     Condition(condition::Condition),
     /// Show the whole story on the first-party plugins
@@ -94,6 +97,7 @@ enum Verb {
     Db(db::Db),
     /// Serve the HTTP API
     Serve(serve::Serve),
+    Version(version::Version),
 }
 
 /// Runs the chosen verb. `Err` is for what stopped the verb; a verb that ran and says no returns its own exit code.
@@ -101,6 +105,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Audit(group) => group.run(),
         Verb::Chain(group) => group.run(),
+        Verb::Completions(verb) => verb.run(Arguments::command()),
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Doctor(verb) => verb.run(),
@@ -117,5 +122,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Db(group) => group.run(),
         Verb::Serve(verb) => verb.run(),
         Verb::Rules(verb) => verb.run(),
+        Verb::Version(verb) => verb.run(),
     }
 }

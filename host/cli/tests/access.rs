@@ -7,6 +7,8 @@
     clippy::indexing_slicing
 )]
 
+#[path = "support/programs.rs"]
+mod programs;
 #[path = "support/api.rs"]
 mod support;
 
@@ -491,6 +493,7 @@ fn origins_are_allowed_only_when_the_operator_names_them() {
 
 #[test]
 fn tls_is_served_from_certificate_files() {
+    programs::need(&["openssl", "version"], "openssl");
     let folder = tempfile::tempdir().unwrap();
     let made = std::process::Command::new("openssl")
         .current_dir(&folder)
@@ -505,11 +508,9 @@ fn tls_is_served_from_certificate_files() {
             "-addext",
             "subjectAltName=IP:127.0.0.1",
         ])
-        .output();
-    if !made.is_ok_and(|output| output.status.success()) {
-        eprintln!("openssl is not installed: the TLS test needs it to make a certificate");
-        return;
-    }
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let config = folder.path().join("tls.toml");
     std::fs::write(
         &config,

@@ -7,6 +7,8 @@
     clippy::indexing_slicing
 )]
 
+#[path = "support/programs.rs"]
+mod programs;
 #[path = "support/shim.rs"]
 mod shim;
 #[path = "support/api.rs"]
@@ -143,10 +145,8 @@ fn a_full_disk_is_507_and_writing_resumes_when_space_returns() {
             .args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")])
             .status()
     };
-    if !limit("unlimited").is_ok_and(|status| status.success()) {
-        eprintln!("prlimit is not installed: the test of a full disk needs it");
-        return;
-    }
+    programs::need(&["prlimit", "--version"], "util-linux");
+    assert!(limit("unlimited").unwrap().success());
     let large = |number: u32| {
         let mut large = sprite(&format!("LARGE-{number}"));
         large["system_prompt"] = json!("x".repeat(60_000));

@@ -395,6 +395,7 @@ fn async_idempotent_and_resumable() {
         accepted.header("location"),
         Some(format!("/v1/executions/{id}").as_str())
     );
+    assert_eq!(accepted.header("preference-applied"), Some("respond-async"));
     let whole = events(&server, &id, "");
     let numbers: Vec<u64> = whole.iter().map(|(seq, _, _)| *seq).collect();
     assert_eq!(
@@ -407,8 +408,14 @@ fn async_idempotent_and_resumable() {
     let path = format!("/v1/executions/{id}/events");
     let done = server.send("GET", &path, &[("last-event-id", &last)], b"");
     assert_eq!((done.status, done.body.len()), (204, 0));
-    let first = post(&[("idempotency-key", "once")], &body).expect(200, "");
-    assert_eq!(post(&[("idempotency-key", "once")], &body).expect(200, ""), first);
+    let first = post(&[("idempotency-key", "once")], &body);
+    let second = post(&[("idempotency-key", "once")], &body);
+    assert_eq!(second.expect(200, ""), first.expect(200, ""));
+    assert_eq!(
+        [&first, &second].map(|answer| answer.header("idempotency-replayed")),
+        [None, Some("true")]
+    );
+    assert_eq!(first.header("preference-applied"), None);
     let other = council.request("completes", &json!({"text": "d"})).to_string();
     post(&[("idempotency-key", "once")], &other).expect(422, "IDEMPOTENCY_KEY_REUSED");
 }

@@ -61,6 +61,7 @@ fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
     // What these print is a document, a picture or a log already, or is for people alone.
     let other = [
         "audit export",
+        "completions",
         "demo",
         "ir dump",
         "ir graph",
@@ -81,7 +82,49 @@ fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
         assert_eq!(scripts, !other.contains(&verb.as_str()), "{verb}: {help}");
         let wide = help.lines().find(|line| line.chars().count() > 100);
         assert_eq!(wide, None, "{verb}");
+        // What most calls do not need stands last.
+        if let Some(home) = help.find("--home") {
+            let after = help.get(home..).unwrap();
+            assert!(!after.contains("\n      --"), "{verb}: {help}");
+            assert!(help[..home].contains("\nGlobal options:\n"), "{verb}: {help}");
+        }
     }
+}
+
+#[test]
+fn a_shell_completes_every_verb_and_the_version_is_a_verb() {
+    let folder = tempfile::tempdir().unwrap();
+    for (shell, part) in [
+        ("bash", "complete -F _mizzen"),
+        ("zsh", "#compdef mizzen"),
+        ("fish", "complete -c mizzen"),
+    ] {
+        let output = mizzen(folder.path())
+            .args(["completions", shell])
+            .output()
+            .unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && script.contains(part), "{script}");
+        for verb in ["completions", "doctor", "replay", "serve", "version"] {
+            assert!(script.contains(verb), "{shell} does not know {verb}");
+        }
+    }
+    let bash = "mizzen completions bash > script && bash -n script";
+    let path = Path::new(env!("CARGO_BIN_EXE_mizzen")).parent().unwrap();
+    let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+    let checked = Command::new("sh")
+        .args(["-c", bash])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .status();
+    assert!(checked.unwrap().success());
+    let output = mizzen(folder.path())
+        .args(["version", "--json"])
+        .output()
+        .unwrap();
+    let version: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(version["api_version"], "1");
 }
 
 #[test]

@@ -76,6 +76,10 @@ fn a_lost_race_is_412_and_a_repeated_key_is_the_same_answer() {
         (one.expect(201, ""), one.header("etag")),
         (two.expect(201, ""), two.header("etag"))
     );
+    assert_eq!(
+        [&one, &two].map(|answer| answer.header("idempotency-replayed")),
+        [None, Some("true")]
+    );
     post("/v1/sprites", "k-1", &sprite("TWICE-2")).expect(422, "IDEMPOTENCY_KEY_REUSED");
     post("/v1/councils", "k-1", &council("x", &[&id])).expect(422, "IDEMPOTENCY_KEY_REUSED");
     assert_eq!(
@@ -86,12 +90,18 @@ fn a_lost_race_is_412_and_a_repeated_key_is_the_same_answer() {
         1
     );
     let wanted = council("idempotent", &[&id]);
-    let one = post("/v1/councils", "k-2", &wanted).expect(201, "");
+    let one = post("/v1/councils", "k-2", &wanted);
+    let two = post("/v1/councils", "k-2", &wanted);
     assert_eq!(
-        post("/v1/councils", "k-2", &wanted).expect(201, ""),
-        one,
+        two.expect(201, ""),
+        one.expect(201, ""),
         "not a conflict with itself"
     );
+    assert_eq!(
+        [&one, &two].map(|answer| answer.header("idempotency-replayed")),
+        [None, Some("true")]
+    );
+    post("/v1/sprites", "tab\tinside", &sprite("TAB-1")).expect(400, "VALIDATION_ERROR");
     post("/v1/sprites", &"x".repeat(256), &sprite("LONG-1")).expect(400, "VALIDATION_ERROR");
 }
 
@@ -444,6 +454,9 @@ fn the_registry_the_docs_the_schema_and_the_metrics_are_served() {
         let name = path.rsplit('/').next().unwrap();
         assert_eq!(server.call("GET", path).expect(200, "")[name], json!([]));
     }
+    let front = server.call("GET", "/");
+    assert_eq!((front.status, front.header("location")), (303, Some("/docs")));
+    server.call("POST", "/").expect(404, "NOT_FOUND");
     let docs = server.call("GET", "/docs");
     assert_eq!(docs.status, 200);
     let page = docs.text();
@@ -469,6 +482,10 @@ fn the_registry_the_docs_the_schema_and_the_metrics_are_served() {
         "# TYPE mizzen_sandbox_calls_total counter",
         "# TYPE mizzen_chain_executions_total counter",
         "mizzen_store_commits_total 1",
+        concat!("mizzen_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+        "# TYPE mizzen_tool_calls_total counter",
+        "process_resident_memory_bytes ",
+        "process_cpu_seconds_total ",
     ] {
         assert!(metrics.contains(line), "{line} in {metrics}");
     }
@@ -487,6 +504,7 @@ fn the_openapi_document_is_the_golden_one() {
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/openapi.json");
     if std::env::var_os("MIZZEN_UPDATE_GOLDEN").is_some() {
         std::fs::write(&golden, serde_json::to_string_pretty(&served).unwrap() + "\n").unwrap();
+        panic!("{golden:?} is written; read its difference, and run the test without MIZZEN_UPDATE_GOLDEN");
     }
     let expected: Value = serde_json::from_str(&std::fs::read_to_string(&golden).unwrap()).unwrap();
     assert!(

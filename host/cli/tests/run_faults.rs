@@ -7,6 +7,8 @@
     clippy::indexing_slicing
 )]
 
+#[path = "support/programs.rs"]
+mod programs;
 #[path = "support/shim.rs"]
 mod shim;
 #[path = "support/runs.rs"]
@@ -102,10 +104,8 @@ fn a_run_waits_while_the_disk_is_full_and_goes_on_by_itself() {
             .args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")])
             .status()
     };
-    if !limit("unlimited").is_ok_and(|status| status.success()) {
-        eprintln!("prlimit is not installed: the test of a full disk needs it");
-        return;
-    }
+    programs::need(&["prlimit", "--version"], "util-linux");
+    assert!(limit("unlimited").unwrap().success());
     let puppet = Puppet::plain(&server);
     let id = puppet.start(&server, "act", json!({"act": "wait"}));
     until("the step runs", || {

@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use crate::error::{OpError, Refusal};
-use crate::execute_chain::{Executed, PlanStart, Wait, exact};
+use crate::execute_chain::{Begun, Executed, PlanStart, Wait, exact, marked};
 use crate::host::{Host, IdempotencyKey};
 use crate::registry::Kind;
 use crate::runs::{ToolDefinition, chain_of_tool, requirement};
@@ -37,7 +37,8 @@ impl Host {
         if let Some(idempotency) = &idempotency
             && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
         {
-            return self.wait_again(&answer, wait).await;
+            let executed = self.wait_again(&answer, wait).await?;
+            return Ok(marked((executed, Begun::Before), key.as_ref()));
         }
         let wanted = requirement(id.as_str(), request.version.as_deref()).map_err(|error| {
             let mut problems = Problems::new();
@@ -73,7 +74,8 @@ impl Host {
             idempotency,
             action: "call_tool",
         };
-        self.run_plan(caller, start, wait).await
+        let executed = self.run_plan(caller, start, wait).await?;
+        Ok(marked(executed, key.as_ref()))
     }
 
     /// A tool's description; of several installed versions, the highest one.

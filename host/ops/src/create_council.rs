@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use crate::council::to_record;
-use crate::document::{Document, recorded, to_answer};
+use crate::document::{Document, recorded, replayed, to_answer};
 use crate::error::{OpError, Refusal, council_refused};
 use crate::host::{Host, IdempotencyKey};
 use mizzen_model::json::Json;
@@ -20,7 +20,7 @@ impl Host {
         if let Some(idempotency) = &idempotency
             && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
         {
-            return recorded(&answer);
+            return Ok(replayed(key.as_ref(), recorded(&answer)?));
         }
         let checked = self.read_council(document).await?;
         let domain = checked.draft.domain.clone();
@@ -43,7 +43,7 @@ impl Host {
             .await;
         match written.map_err(|error| council_refused(id, &domain, error))? {
             Written::Now => Ok(answer),
-            Written::Before(answer) => recorded(&answer),
+            Written::Before(answer) => Ok(replayed(key.as_ref(), recorded(&answer)?)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Registers a sprite.
 
 use crate::caller::Caller;
-use crate::document::{Document, recorded, to_answer};
+use crate::document::{Document, recorded, replayed, to_answer};
 use crate::error::{OpError, sprite_refused};
 use crate::host::{Host, IdempotencyKey};
 use crate::sprite::to_record;
@@ -22,7 +22,7 @@ impl Host {
         if let Some(idempotency) = &idempotency
             && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
         {
-            return recorded(&answer);
+            return Ok(replayed(key.as_ref(), recorded(&answer)?));
         }
         let draft = self.read_draft(document).await?;
         let id = self.new_id()?;
@@ -45,7 +45,7 @@ impl Host {
             .await;
         match written.map_err(|error| sprite_refused(id, error))? {
             Written::Now => Ok(answer),
-            Written::Before(answer) => recorded(&answer),
+            Written::Before(answer) => Ok(replayed(key.as_ref(), recorded(&answer)?)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Stored documents on their way to a caller.
 
 use crate::error::{Fault, OpError, Refusal};
+use crate::host::IdempotencyKey;
 use mizzen_model::json::{Json, Limits};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -67,6 +68,14 @@ pub(crate) fn stored(text: &str) -> Result<Json, Fault> {
 /// An answer as it is recorded under an idempotency key.
 pub(crate) fn to_answer(document: &Document) -> String {
     json!({"id": document.id.to_string(), "revision": document.revision, "json": document.json}).to_string()
+}
+
+/// An answer that its caller has had before.
+pub(crate) fn replayed(key: Option<&IdempotencyKey>, document: Document) -> Document {
+    if let Some(key) = key {
+        key.replayed.set();
+    }
+    document
 }
 
 /// An answer that was recorded under an idempotency key.

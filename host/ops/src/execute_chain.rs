@@ -54,6 +54,23 @@ pub(crate) struct PlanStart<'a> {
     pub(crate) action: &'static str,
 }
 
+/// When a run was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// By this request.
+    Now,
+    /// By the same request, earlier.
+    Before,
+}
+
+/// Tells the key's owner about a run that was begun before.
+pub(crate) fn marked((executed, begun): (Executed, Begun), key: Option<&IdempotencyKey>) -> Executed {
+    if let (Begun::Before, Some(key)) = (begun, key) {
+        key.replayed.set();
+    }
+    executed
+}
+
 impl Host {
     /// Runs a chain of a council. The run goes on when the caller goes away.
     pub async fn execute_chain(
@@ -71,7 +88,8 @@ impl Host {
         if let Some(idempotency) = &idempotency
             && let Recorded::Answer(answer) = self.store.recorded_answer(idempotency).await??
         {
-            return self.wait_again(&answer, wait).await;
+            let executed = self.wait_again(&answer, wait).await?;
+            return Ok(marked((executed, Begun::Before), key.as_ref()));
         }
         let council = self.find_council(&request.council).await?;
         let record = self
@@ -88,7 +106,8 @@ impl Host {
             idempotency,
             action: "execute_chain",
         };
-        self.run_plan(caller, start, wait).await
+        let executed = self.run_plan(caller, start, wait).await?;
+        Ok(marked(executed, key.as_ref()))
     }
 
     /// Runs every chain of a council, in the order in which it lists them. With a key, each of them once: a caller that asks
@@ -131,18 +150,19 @@ impl Host {
                 idempotency: once,
                 action: "execute_chain",
             };
-            executed.push(self.run_plan(caller, start, wait).await?);
+            let one = self.run_plan(caller, start, wait).await?;
+            executed.push(marked(one, key.as_ref()));
         }
         Ok(executed)
     }
 
-    /// Begins a run of a plan.
+    /// Begins a run of a plan, unless the same request has begun one before.
     pub(crate) async fn run_plan(
         self: &Arc<Self>,
         caller: &Caller,
         start: PlanStart<'_>,
         wait: Wait,
-    ) -> Result<Executed, OpError> {
+    ) -> Result<(Executed, Begun), OpError> {
         let PlanStart {
             planned,
             input,
@@ -170,9 +190,9 @@ impl Host {
         let progress = driver.watch();
         driver.launch();
         match self.wait_for(id.uuid(), progress, wait).await? {
-            Ok(executed) => Ok(executed),
+            Ok(executed) => Ok((executed, Begun::Now)),
             Err(unbegun) => match &*unbegun {
-                Unbegun::Before(answer) => self.wait_again(answer, wait).await,
+                Unbegun::Before(answer) => Ok((self.wait_again(answer, wait).await?, Begun::Before)),
                 Unbegun::Failed(error) => Err(match error.clone() {
                     WriteError::Store(error) => error.into(),
                     WriteError::Refused(RunRefused::Mismatch(mismatch)) => mismatch.into(),

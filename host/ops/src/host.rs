@@ -17,7 +17,7 @@ use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditEntry, Idempotency, Store};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use uuid::Uuid;
@@ -240,6 +240,24 @@ pub struct IdempotencyKey {
     pub key: String,
     /// BLAKE3 of the body's bytes and whatever else makes it another request.
     pub body_digest: [u8; 32],
+    /// Set by the operation when its answer was given before.
+    pub replayed: Replayed,
+}
+
+/// Whether an answer is one that was given before, under the same key: shared by who asks and the operation that finds out.
+#[derive(Debug, Clone, Default)]
+pub struct Replayed(Arc<AtomicBool>);
+
+impl Replayed {
+    /// The answer was given before.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it was.
+    pub fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl IdempotencyKey {
@@ -256,6 +274,7 @@ impl IdempotencyKey {
         Some(Self {
             key: key.to_owned(),
             body_digest: *hasher.finalize().as_bytes(),
+            replayed: Replayed::default(),
         })
     }
 }

@@ -84,15 +84,16 @@ pub use governed_data::{
 };
 pub use health::{Checks, Health, State};
 pub use hooks::{Channel, ChannelSecret, Hooks};
-pub use host::{Host, IdempotencyKey, timestamp};
+pub use host::{Host, IdempotencyKey, Replayed, timestamp};
 pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
-    AuditError, Decided, Difference, EndedRun, ErasedRun, HostKey, Recording, RecordingError, Recovered,
-    Replay, RunLimits, Runs, Transition, Verified, replay, verify as verify_audit,
+    AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, ErasedRun, HostKey,
+    Recording, RecordingError, Recovered, Replay, RunLimits, Runs, Transition, Verified, replay,
+    verify as verify_audit,
 };
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};

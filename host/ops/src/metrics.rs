@@ -41,6 +41,8 @@ pub enum Family {
     HttpSeconds,
     /// Requests that were refused before their operation, by reason.
     AccessRefusals,
+    /// Calls of tools, by tool and outcome.
+    ToolCalls,
 }
 
 struct Description {
@@ -57,7 +59,7 @@ enum Shape {
 }
 
 impl Family {
-    const ALL: [Family; 12] = [
+    const ALL: [Family; 13] = [
         Family::SpriteOperations,
         Family::CouncilOperations,
         Family::ChainExecutions,
@@ -70,6 +72,7 @@ impl Family {
         Family::HttpRequests,
         Family::HttpSeconds,
         Family::AccessRefusals,
+        Family::ToolCalls,
     ];
 
     fn describe(self) -> Description {
@@ -144,6 +147,12 @@ impl Family {
                 "mizzen_access_refusals_total",
                 "Requests refused for lack of a key, a grant or a free place.",
                 &["reason"],
+                Shape::Counter,
+            ),
+            Family::ToolCalls => (
+                "mizzen_tool_calls_total",
+                "Calls of tools.",
+                &["tool", "outcome"],
                 Shape::Counter,
             ),
         };

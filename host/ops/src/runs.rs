@@ -26,6 +26,7 @@ mod simulation;
 pub use audit::{AuditError, ErasedRun, Verified, verify};
 pub(crate) use definition::{ToolDefinition, chain_of_tool, requirement, tool_calls_council};
 pub(crate) use drive::{Beginning, begin, result_text};
+pub use entry::{EntryKind, EntryMember, EntryShape};
 pub(crate) use erasure::Eraser;
 #[cfg(test)]
 pub(crate) use perform::Script;

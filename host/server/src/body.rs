@@ -7,10 +7,6 @@ use axum::http::{HeaderMap, header};
 use std::pin::Pin;
 use std::time::Duration;
 
-/// How much of a body that is too large is read and thrown away, so that the client gets to read the answer instead of a
-/// broken connection.
-const DRAIN: usize = 16 << 20;
-
 /// The media type of the body, when the route takes it.
 pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String, Problem> {
     let refused = |what: &str| {
@@ -60,58 +56,103 @@ pub(crate) fn time_for(limit: usize, receive: Duration) -> Duration {
     receive.saturating_mul(pieces.saturating_add(1))
 }
 
-/// Reads a body of at most `limit` bytes within `time`.
-pub(crate) async fn read(
-    body: Body,
-    limit: usize,
-    time: Duration,
-    headers: &HeaderMap,
-) -> Result<Bytes, Problem> {
-    let declared = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| text.parse::<usize>().ok());
-    let reading = tokio::time::timeout(time, collect(body, limit, declared));
-    match reading.await {
-        Ok(result) => result,
-        Err(_) => Err(Problem::new(
-            Code::RequestTimeout,
-            format!("the body did not arrive within {} s", time.as_secs()),
-        )),
-    }
+/// The body of a request, as far as it has been read.
+#[derive(Debug)]
+pub(crate) struct RequestBody {
+    pub(crate) body: Body,
+    /// What `Content-Length` declares.
+    pub(crate) declared: Option<usize>,
+    pub(crate) state: ReadState,
 }
 
-async fn collect(mut body: Body, limit: usize, declared: Option<usize>) -> Result<Bytes, Problem> {
-    let too_large = || {
-        Problem::new(
-            Code::PayloadTooLarge,
-            format!("the body is larger than {limit} bytes"),
-        )
-        .with("limit", limit)
-    };
-    let mut bytes = Vec::with_capacity(declared.unwrap_or(0).min(limit));
-    let mut seen = 0_usize;
-    let mut over = declared.is_some_and(|declared| declared > limit);
-    if declared.is_some_and(|declared| declared > DRAIN.max(limit)) {
-        return Err(too_large());
-    }
-    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame =
-            frame.map_err(|_| Problem::new(Code::MalformedBody, "the body ended before it was complete"))?;
-        let Ok(data) = frame.into_data() else { continue };
-        seen = seen.saturating_add(data.len());
-        over |= seen > limit;
-        if seen > DRAIN.max(limit) {
-            break;
+/// How far a body has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadState {
+    /// Nothing was asked for: a client that waits for `100 Continue` still waits.
+    Untouched,
+    /// Some of it.
+    Begun,
+    /// To its end, or until it broke off.
+    Ended,
+    /// Its time is over.
+    TimedOut,
+}
+
+impl RequestBody {
+    pub(crate) fn new(body: Body, headers: &HeaderMap) -> Self {
+        let declared = headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| text.parse().ok());
+        let state = if body.is_end_stream() {
+            ReadState::Ended
+        } else {
+            ReadState::Untouched
+        };
+        Self {
+            body,
+            declared,
+            state,
         }
-        if !over {
+    }
+
+    /// Reads a body of at most `limit` bytes within `time`. A larger one is refused as soon as that is known; what is left of it is
+    /// `drain.rs`'s.
+    pub(crate) async fn read(&mut self, limit: usize, time: Duration) -> Result<Bytes, Problem> {
+        match tokio::time::timeout(time, self.collect(limit)).await {
+            Ok(result) => result,
+            Err(_) => {
+                self.state = ReadState::TimedOut;
+                Err(Problem::new(
+                    Code::RequestTimeout,
+                    format!("the body did not arrive within {} s", time.as_secs()),
+                ))
+            }
+        }
+    }
+
+    async fn collect(&mut self, limit: usize) -> Result<Bytes, Problem> {
+        let too_large = || {
+            Problem::new(
+                Code::PayloadTooLarge,
+                format!("the body is larger than {limit} bytes"),
+            )
+            .with("limit", limit)
+        };
+        let declared = self.declared.unwrap_or(0);
+        if declared > limit {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::with_capacity(declared);
+        while let Some(data) = self.next().await {
+            let data =
+                data.map_err(|_| Problem::new(Code::MalformedBody, "the body ended before it was complete"))?;
+            if data.len() > limit.saturating_sub(bytes.len()) {
+                return Err(too_large());
+            }
             bytes.extend_from_slice(&data);
         }
-    }
-    if over {
-        Err(too_large())
-    } else {
         Ok(Bytes::from(bytes))
+    }
+
+    /// The next piece of data; none at the end.
+    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, axum::Error>> {
+        if self.state == ReadState::Ended {
+            return None;
+        }
+        self.state = ReadState::Begun;
+        let frame = std::future::poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await;
+        match frame {
+            Some(Ok(frame)) => Some(Ok(frame.into_data().unwrap_or_default())),
+            Some(Err(error)) => {
+                self.state = ReadState::Ended;
+                Some(Err(error))
+            }
+            None => {
+                self.state = ReadState::Ended;
+                None
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use mizzen_model::json::{Json, Limits};
 use mizzen_model::timestamp::Timestamp;
-use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch};
+use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch, Replayed};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -30,6 +30,8 @@ pub struct Call {
     pub media_type: String,
     /// The connection that it came on.
     pub(crate) traffic: Option<Arc<Traffic>>,
+    /// Set when the answer was given before, under the same `Idempotency-Key`.
+    pub(crate) replayed: Replayed,
 }
 
 /// Levels that a body may nest. Far more than any document needs, far less than a stack holds.
@@ -140,7 +142,10 @@ impl Call {
         };
         let key = IdempotencyKey::of(value.to_str().unwrap_or_default(), &self.media_type, &self.body);
         match key.filter(|_| given.next().is_none()) {
-            Some(key) => Ok(Some(key)),
+            Some(key) => Ok(Some(IdempotencyKey {
+                replayed: self.replayed.clone(),
+                ..key
+            })),
             None => Err(Problem::new(
                 Code::ValidationError,
                 "Idempotency-Key must be given once, with 1 to 255 visible characters",
@@ -301,6 +306,15 @@ impl Reply {
             body: Body::empty(),
             memory: Memory::Own,
         }
+    }
+
+    /// 303: what was asked for is elsewhere.
+    pub(crate) fn see(place: &str) -> Self {
+        Self {
+            status: StatusCode::SEE_OTHER,
+            ..Self::no_content()
+        }
+        .header(header::LOCATION, place)
     }
 
     /// 304: the caller has it already.

@@ -3,8 +3,9 @@
 use crate::access::{self, ASK_AGAIN};
 use crate::answer_body::Occupied;
 use crate::app::App;
-use crate::body;
+use crate::body::{self, RequestBody};
 use crate::call::{Call, JSON, KnownTags, Memory, Reply};
+use crate::drain::Leftover;
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Place, Route};
 use crate::routes::parameters;
@@ -16,12 +17,15 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
-use mizzen_ops::{Caller, Family, Span, SpanContext, SpanKind};
+use mizzen_ops::{Caller, Family, Replayed, Span, SpanContext, SpanKind};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The header that carries the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Says that an answer was given before, under the same `Idempotency-Key`.
+pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
 pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
@@ -57,8 +61,12 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         // Put into every request by its connection.
         traffic: request.extensions().get::<Arc<Traffic>>().cloned(),
         place: None,
+        replayed: Replayed::default(),
     };
-    let result = serve(&app, &methods, request, &request_id, &mut trace).await;
+    let (parts, body) = request.into_parts();
+    let leftover = Leftover::of(&parts);
+    let mut body = RequestBody::new(body, &parts.headers);
+    let result = serve(&app, &methods, (parts, &mut body), &request_id, &mut trace).await;
     let result = result.and_then(|reply| occupy(&app, &method, &mut trace, reply));
     let mut response = match result {
         Ok(response) => response,
@@ -71,7 +79,15 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
+    if trace.replayed.get() {
+        response
+            .headers_mut()
+            .insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    }
     allow_origin(&app, origin, &mut response);
+    let rest = leftover.rest(&body);
+    rest.announce(response.headers_mut());
+    rest.begin(body, app.config.receive);
     let status = response.status();
     let took = started.elapsed();
     let route = trace.route.as_ref().map_or("unknown", |route| route.path);
@@ -112,6 +128,7 @@ struct Trace {
     context: Option<SpanContext>,
     traffic: Option<Arc<Traffic>>,
     place: Option<StrangerPlace>,
+    replayed: Replayed,
 }
 
 /// Counts an answer for as long as it is kept, or refuses to keep it. What was changed is answered whatever is kept.
@@ -147,12 +164,14 @@ fn begin_span(app: &App, request: &Request) -> Option<Span> {
 async fn serve(
     app: &Arc<App>,
     methods: &[Arc<Route>],
-    request: Request,
+    (mut parts, body): (Parts, &mut RequestBody),
     request_id: &str,
     trace: &mut Trace,
 ) -> Result<Reply, Problem> {
-    let (mut parts, body) = request.into_parts();
     check_head(app, &parts)?;
+    if let Some(reply) = front_door(&parts) {
+        return Ok(reply);
+    }
     if methods.is_empty() {
         return Err(Problem::new(
             Code::NotFound,
@@ -190,7 +209,7 @@ async fn serve(
             let media_type = body::media_type(spec, &parts.headers)?;
             let time = body::time_for(spec.limit, app.config.receive);
             let began = Instant::now();
-            let body = body::read(body, spec.limit, time, &parts.headers).await?;
+            let body = body.read(spec.limit, time).await?;
             if began.elapsed() >= ASK_AGAIN {
                 access::ask_again(app, &caller, route.access).await?;
             }
@@ -212,6 +231,7 @@ async fn serve(
         body,
         media_type,
         traffic: trace.traffic.clone(),
+        replayed: trace.replayed.clone(),
     };
     // A task of its own: a client that goes away does not stop a write half-way, and a bug in a handler is a 500 and not the
     // end of the connection.
@@ -238,6 +258,12 @@ async fn serve(
             Err(Problem::internal())
         }
     }
+}
+
+/// A person who opens the host's address in a browser is led to the documentation. Not an operation: programs have `/openapi.json`.
+fn front_door(parts: &Parts) -> Option<Reply> {
+    let asked = parts.uri.path() == "/" && matches!(parts.method, Method::GET | Method::HEAD);
+    asked.then(|| Reply::see("/docs"))
 }
 
 fn took_too_long(route: &Route) -> Problem {
@@ -510,7 +536,9 @@ fn allow_origin(app: &App, origin: Option<HeaderValue>, response: &mut Response)
         headers.append(header::VARY, HeaderValue::from_static("origin"));
         headers.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("etag, location, x-request-id, retry-after"),
+            HeaderValue::from_static(
+                "etag, location, x-request-id, retry-after, idempotency-replayed, preference-applied",
+            ),
         );
     }
 }
@@ -524,7 +552,7 @@ fn preflight(app: &App, methods: &[Arc<Route>], parts: &Parts) -> Option<Reply> 
             .header(header::ACCESS_CONTROL_ALLOW_METHODS, &allowed(methods))
             .header(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "authorization, content-type, if-match, idempotency-key, x-api-key",
+                "authorization, content-type, if-match, if-none-match, idempotency-key, last-event-id, prefer, x-api-key",
             )
             .header(header::ACCESS_CONTROL_MAX_AGE, "600"),
     )

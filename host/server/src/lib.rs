@@ -19,6 +19,7 @@ mod call;
 mod config;
 mod connection;
 mod dispatch;
+mod drain;
 mod event_stream;
 mod listen;
 mod metrics;

@@ -1,5 +1,7 @@
 //! The metrics as they are scraped: what the operations counted, and what the store knows.
 
+mod process;
+
 use mizzen_ops::Host;
 use std::fmt::Write as _;
 
@@ -91,5 +93,12 @@ pub(crate) fn render(host: &Host) -> String {
         "# HELP {name} Seconds since start.\n# TYPE {name} gauge\n{name} {}\n",
         host.uptime_seconds()
     );
+    let name = "mizzen_build_info";
+    let _ = write!(
+        text,
+        "# HELP {name} The version that runs; always 1.\n# TYPE {name} gauge\n{name}{{version=\"{}\"}} 1\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    process::render(&mut text);
     text
 }

@@ -1,12 +1,12 @@
 //! The OpenAPI 3.1 document, written from the route table and the documents' own tables: it cannot say anything else than the code
 //! does.
 
+mod responses;
 mod schemas;
 
-use crate::problem::Code;
 use crate::route::{Access, Parameter, Place, Route, Success};
+use crate::routes::parameters::IDEMPOTENCY_KEY;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// A reference to a schema among the components.
 pub fn component(name: &str) -> Value {
@@ -33,6 +33,7 @@ pub fn document(routes: &[Route]) -> String {
             "summary": "A WebAssembly-plugin host for governed agents",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
         },
+        "servers": [{"url": "/", "description": "The host that serves this document."}],
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "tags": [
             {"name": "sprites", "description": "Agent definitions."},
@@ -46,7 +47,8 @@ pub fn document(routes: &[Route]) -> String {
         ],
         "paths": paths,
         "components": {
-            "schemas": schemas::all(),
+            "schemas": schemas::all(routes),
+            "responses": responses::shared(routes),
             "headers": {
                 "RequestId": {
                     "description": "The request's id, as in the logs and in the error envelope.",
@@ -78,32 +80,13 @@ fn operation(route: &Route, routes: &[Route]) -> Value {
     let Some(members) = operation.as_object_mut() else {
         return operation;
     };
-    let (conditional, declared): (Vec<_>, Vec<_>) = route
-        .parameters
-        .iter()
-        .partition(|parameter| parameter.place == Place::Header);
-    let headers = conditional
-        .iter()
-        .map(|header| format!("Optional header `{}`: {}", header.name, header.description));
-    let described: Vec<String> = std::iter::once(route.description.to_owned())
-        .filter(|text| !text.is_empty())
-        .chain(headers)
-        .collect();
-    if !described.is_empty() {
-        members.insert("description".to_owned(), described.join("\n\n").into());
+    if !route.description.is_empty() {
+        members.insert("description".to_owned(), route.description.into());
     }
-    if !declared.is_empty() {
+    if !route.parameters.is_empty() {
         members.insert(
             "parameters".to_owned(),
-            declared.into_iter().map(parameter).collect(),
-        );
-    }
-    // Headers that make a request conditional are described, not declared: a tool that fills in whatever is declared
-    // would ask for a revision that never was, and every request would be a lost race.
-    if !conditional.is_empty() {
-        members.insert(
-            "x-mizzen-headers".to_owned(),
-            conditional.into_iter().map(parameter).collect(),
+            route.parameters.iter().map(parameter).collect(),
         );
     }
     if let Some(body) = &route.body {
@@ -124,11 +107,17 @@ fn operation(route: &Route, routes: &[Route]) -> Value {
             json!({"required": true, "content": content}),
         );
     }
-    if let Access::Needs(grant) = route.access {
-        // The empty requirement: a loopback listener without keys asks for none.
-        members.insert("security".to_owned(), json!([{"apiKey": []}, {}]));
-        members.insert("x-mizzen-grant".to_owned(), grant.as_str().into());
+    match route.access {
+        Access::Needs(grant) => {
+            // The empty requirement: a loopback listener without keys asks for none.
+            members.insert("security".to_owned(), json!([{"apiKey": []}, {}]));
+            members.insert("x-mizzen-grant".to_owned(), grant.as_str().into());
+        }
+        Access::Public => {
+            members.insert("security".to_owned(), json!([]));
+        }
     }
+    members.insert("x-mizzen-codes".to_owned(), responses::codes(route));
     operation
 }
 
@@ -152,20 +141,13 @@ fn parameter(parameter: &Parameter) -> Value {
 }
 
 fn responses(route: &Route, routes: &[Route]) -> Value {
-    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+    let mut responses = responses::of(route);
     for answer in std::iter::once(&route.success).chain(&route.also) {
-        let mut made = success(answer);
+        let mut made = success(route, answer);
         if let (Some(members), Some(links)) = (made.as_object_mut(), links(route, routes)) {
             members.insert("links".to_owned(), links);
         }
         responses.insert(answer.status.to_string(), made);
-    }
-    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
-    for code in route.codes() {
-        by_status.entry(code.status().as_u16()).or_default().push(code);
-    }
-    for (status, codes) in by_status {
-        responses.insert(status.to_string(), problem(route, status, &codes));
     }
     responses.into_iter().collect::<Map<_, _>>().into()
 }
@@ -202,52 +184,30 @@ fn headers(more: &[(&str, &str)]) -> Value {
     headers.into()
 }
 
-fn success(success: &Success) -> Value {
-    let mut response = json!({"description": success.description, "headers": headers(success.headers)});
+fn success(route: &Route, success: &Success) -> Value {
+    let mut more = success.headers.to_vec();
+    let takes = |name| route.parameters.iter().any(|parameter| parameter.name == name);
+    if takes(IDEMPOTENCY_KEY) {
+        more.push((
+            "Idempotency-Replayed",
+            "`true` when this answer was given before, under the same `Idempotency-Key`.",
+        ));
+    }
+    let mut response = json!({"description": success.description, "headers": headers(&more)});
     if let (Some(members), Some((media, schema))) = (response.as_object_mut(), &success.content) {
+        let mut schema = schema.clone();
+        schemas::open(&mut schema);
         let mut content = json!({ "schema": schema });
         if let (Some(content), Some(example)) = (content.as_object_mut(), &success.example) {
             content.insert("example".to_owned(), example.clone());
         }
+        // What one event of a stream is; OpenAPI has a place for that from 3.2 on.
+        if let (Some(content), crate::event_stream::MEDIA_TYPE) = (content.as_object_mut(), *media) {
+            content.insert("x-mizzen-event".to_owned(), component("JournalEvent"));
+        }
         members.insert("content".to_owned(), json!({ *media: content }));
     }
     response
-}
-
-fn problem(route: &Route, status: u16, codes: &[Code]) -> Value {
-    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
-    let mut schema = json!({
-        "allOf": [component("Error"), {"properties": {"code": {"enum": names}}}]
-    });
-    // The health check answers 503 with its own body.
-    if route.path == "/health" && status == 503 {
-        schema = json!({"anyOf": [component("Health"), schema]});
-    }
-    let examples: Map<String, Value> = codes
-        .iter()
-        .map(|code| {
-            let example = json!({
-                "code": code.as_str(),
-                "message": code.about(),
-                "details": {},
-                "request_id": "req-3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35",
-            });
-            (
-                code.as_str().to_owned(),
-                json!({"summary": code.about(), "value": example}),
-            )
-        })
-        .collect();
-    let more: &[(&str, &str)] = match status {
-        401 => &[("WWW-Authenticate", "How to authenticate.")],
-        429 => &[("Retry-After", "Seconds after which to try again.")],
-        _ => &[],
-    };
-    json!({
-        "description": codes.iter().map(|code| code.about()).collect::<Vec<_>>().join(" "),
-        "headers": headers(more),
-        "content": {"application/json": {"schema": schema, "examples": examples}},
-    })
 }
 
 #[cfg(test)]

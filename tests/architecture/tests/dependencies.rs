@@ -100,6 +100,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("rusqlite", &["mizzen-store", "mizzen-bench"]),
     ("wit-bindgen", &["mizzen-sdk"]),
     ("clap", &["mizzen-cli"]),
+    ("clap_complete", &["mizzen-cli"]),
 ];
 
 /// What would let time, chance, disks or threads into the pure crates.

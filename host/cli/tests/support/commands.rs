@@ -1,6 +1,9 @@
 //! The commands of a document, run as a reader runs them: every `sh` block in one shell, in order, and what a block prints
 //! compared with the `text` block that follows it.
 
+#[path = "programs.rs"]
+mod programs;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,17 +35,9 @@ fn blocks(document: &str) -> Vec<Block> {
 pub(crate) fn run(document: &Path, folder: &Path, environment: &[(&str, &str)]) -> usize {
     let blocks = blocks(&std::fs::read_to_string(document).unwrap());
     let wants_curl = blocks.iter().any(|block| block.commands.contains("curl "));
-    let has_curl = || {
-        Command::new("curl")
-            .arg("--version")
-            .stdout(Stdio::null())
-            .status()
-    };
-    assert!(
-        !wants_curl || has_curl().is_ok_and(|status| status.success()),
-        "curl is missing: the commands of {} use it; install it, or put it into PATH",
-        document.display()
-    );
+    if wants_curl {
+        programs::need(&["curl", "--version"], "curl");
+    }
     // A request that nothing answers must not stop the tests for ever.
     std::fs::write(folder.join(".curlrc"), "max-time = 300\n").unwrap();
     let mut script = String::from(

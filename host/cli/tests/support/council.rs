@@ -32,6 +32,12 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf) {
     })
 }
 
+/// The folder with the packages, and the home of the key that signed them.
+pub(crate) fn built() -> (&'static Path, PathBuf) {
+    let (folder, packages) = packages();
+    (packages, folder.path().join("home"))
+}
+
 /// Starts a server that has the plugins.
 pub(crate) fn serve(data: &Path) -> Served {
     serve_with(data, "", |command| command)

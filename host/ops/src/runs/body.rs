@@ -1,6 +1,7 @@
 //! The members of a journal entry, already written: what is written again and again is written once, and nothing is copied into a
 //! tree of values first.
 
+use super::entry::EntryKind;
 use mizzen_model::json::{Form, serde_to_canonical, write_string};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,11 +22,11 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    pub(super) fn of_kind(kind: &str) -> Self {
+    pub(super) fn of_kind(kind: EntryKind) -> Self {
         let mut body = Self {
             members: Vec::with_capacity(16),
         };
-        body.text("kind", kind);
+        body.text("kind", kind.as_str());
         body
     }
 
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn a_body_is_the_canonical_text_of_the_same_object() {
         let value = json!({"b": [1.5, {"z": 1, "a": "\u{e9}\"\n"}], "a": null});
-        let mut body = Body::of_kind("x");
+        let mut body = Body::of_kind(EntryKind::Tick);
         body.value("value", &value);
         body.number("seq", 7_u32);
         body.text("actor", "ada \"the\" first\u{1}");

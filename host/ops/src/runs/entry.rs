@@ -1,7 +1,10 @@
 //! What a journal says: how a run began and what happened to it, enough to make the run again.
 
+mod kinds;
 mod nested;
 
+pub(super) use kinds::misfit;
+pub use kinds::{EntryKind, EntryMember, EntryShape};
 pub(super) use nested::{intent_of, key_of};
 
 use super::body::Body;
@@ -270,7 +273,7 @@ pub(super) fn body(event: &Event) -> Body {
             reason,
             actor,
         } => {
-            let mut body = Body::of_kind("decided");
+            let mut body = Body::of_kind(EntryKind::Decided);
             body.text("escalation_id", escalation_id);
             body.model("decision", decision);
             body.text("reason", reason);
@@ -279,13 +282,13 @@ pub(super) fn body(event: &Event) -> Body {
         }
         Event::PacksAnswered { question, .. } => {
             // Written when the run has taken it in: `packs::body`.
-            let mut body = Body::of_kind("packs_answered");
+            let mut body = Body::of_kind(EntryKind::PacksAnswered);
             body.number("question", *question);
             body
         }
-        Event::Tick => Body::of_kind("tick"),
+        Event::Tick => Body::of_kind(EntryKind::Tick),
         Event::Cancel { reason, actor } => {
-            let mut body = Body::of_kind("cancelled");
+            let mut body = Body::of_kind(EntryKind::Cancelled);
             body.text("reason", reason);
             body.text("actor", actor);
             body
@@ -298,7 +301,7 @@ pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Op
     if matches!(pin.side_effects.as_str(), "none" | "read") {
         return None;
     }
-    let mut body = Body::of_kind("intent");
+    let mut body = Body::of_kind(EntryKind::Intent);
     body.number("step", order);
     body.number("attempt", attempt);
     body.text("tool", &pin.tool);
@@ -356,14 +359,14 @@ fn read_log(value: &Value) -> Option<CallLog> {
 }
 
 fn call_ended(order: u32, attempt: u32) -> Body {
-    let mut body = Body::of_kind("call_ended");
+    let mut body = Body::of_kind(EntryKind::CallEnded);
     body.number("step", order);
     body.number("attempt", attempt);
     body
 }
 
 fn gate_answered(question: u32) -> Body {
-    let mut body = Body::of_kind("gate_answered");
+    let mut body = Body::of_kind(EntryKind::GateAnswered);
     body.number("question", question);
     body
 }
@@ -445,8 +448,8 @@ fn read_result(value: &Value) -> Option<Result<Value, CallFailure>> {
 fn parse(value: &Value) -> Option<Entry> {
     let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
     let number = |name: &str| u32::try_from(value.get(name)?.as_u64()?).ok();
-    let what = match value.get("kind")?.as_str()? {
-        "started" => What::Started(Box::new(Started {
+    let what = match EntryKind::parse(value.get("kind")?.as_str()?)? {
+        EntryKind::Started => What::Started(Box::new(Started {
             input: value.get("input")?.clone(),
             load_plan: text("load_plan")?,
             resolutions: serde_json::from_value(value.get("calls")?.clone()).ok()?,
@@ -467,8 +470,8 @@ fn parse(value: &Value) -> Option<Entry> {
                 Some(time) => Some(time.as_u64()?),
             },
         })),
-        "intent" => What::Intent,
-        "call_ended" => {
+        EntryKind::Intent => What::Intent,
+        EntryKind::CallEnded => {
             let result = read_result(value)?;
             What::Happened(Event::CallEnded {
                 order: number("step")?,
@@ -477,36 +480,35 @@ fn parse(value: &Value) -> Option<Entry> {
                 log: read_log(value)?,
             })
         }
-        "nested_called" => What::Happened(nested::read_asked(value)?),
-        "nested_ended" => What::Happened(Event::NestedEnded {
+        EntryKind::NestedCalled => What::Happened(nested::read_asked(value)?),
+        EntryKind::NestedEnded => What::Happened(Event::NestedEnded {
             within: nested::read_within(value)?,
             path: text("path")?,
             result: read_result(value)?,
             log: read_log(value)?,
         }),
-        "interrupted" => What::Happened(Event::Interrupted {
+        EntryKind::Interrupted => What::Happened(Event::Interrupted {
             within: nested::read_within(value)?,
         }),
-        "gate_answered" => What::Happened(Event::GateAnswered {
+        EntryKind::GateAnswered => What::Happened(Event::GateAnswered {
             question: number("question")?,
             answer: match value.get("veto") {
                 None => Ok(()),
                 Some(reason) => Err(reason.as_str()?.to_owned()),
             },
         }),
-        "decided" => What::Happened(Event::Decided {
+        EntryKind::Decided => What::Happened(Event::Decided {
             escalation_id: text("escalation_id")?,
             decision: Approval::parse(&text("decision")?)?,
             reason: text("reason")?,
             actor: text("actor").unwrap_or_default(),
         }),
-        "packs_answered" => What::Happened(packs::parse(value)?),
-        "tick" => What::Happened(Event::Tick),
-        "cancelled" => What::Happened(Event::Cancel {
+        EntryKind::PacksAnswered => What::Happened(packs::parse(value)?),
+        EntryKind::Tick => What::Happened(Event::Tick),
+        EntryKind::Cancelled => What::Happened(Event::Cancel {
             reason: text("reason")?,
             actor: text("actor").unwrap_or_default(),
         }),
-        _ => return None,
     };
     let cleared = value.get("cleared").map(Value::as_array);
     let cleared = cleared.map_or(Some(&[][..]), |list| list.map(Vec::as_slice))?;

@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::drive::RunPlan;
+use super::entry::EntryKind;
 use super::perform::Ended;
 use crate::governance;
 use crate::host::Host;
@@ -301,7 +302,7 @@ pub(super) fn body(question: u32, asked: &[usize], mounted: &[MountedPack], said
             pack.id == said.pack_id && pack.version == said.version && pack.digest == said.digest
         })
     };
-    let mut body = Body::of_kind("packs_answered");
+    let mut body = Body::of_kind(EntryKind::PacksAnswered);
     body.number("question", question);
     body.written("asked", list(asked));
     let mut packs = String::with_capacity(2 + USUAL * said.len());

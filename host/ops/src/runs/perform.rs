@@ -238,6 +238,7 @@ async fn call(host: &Host, work: Work) -> Called {
         Err(_) => "fault",
     };
     host.metrics.count(Family::SandboxCalls, &[&pin.plugin, outcome]);
+    host.metrics.count(Family::ToolCalls, &[&pin.tool, outcome]);
     host.metrics.observe(
         Family::SandboxSeconds,
         &[&pin.plugin],

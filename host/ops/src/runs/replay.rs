@@ -16,7 +16,7 @@ pub use recording::{Recording, RecordingError};
 
 use super::body::Body;
 use super::drive::{RunPlan, result_text};
-use super::entry::{self, Journal, Started, What};
+use super::entry::{self, EntryKind, Journal, Started, What};
 use super::packs::{self, Cleared};
 use super::resolve::{MadeOf, StepCall, plan_recorded};
 use crate::toolbox::Loaded;
@@ -50,70 +50,15 @@ pub struct Replay {
 /// What an entry tells of the run after it, in the order in which a difference is looked for.
 const TOLD: [&str; 6] = ["rules", "gates", "steps", "nested", "error", "status"];
 
-/// What else stands in an entry: what came from outside. Anything beyond that would not have been written.
-fn outside(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "started" => &[
-            "council_id",
-            "chain_id",
-            "definition",
-            "load_plan",
-            "calls",
-            "packs",
-            "governs",
-            "input",
-            "escalation_ms",
-        ],
-        "call_ended" => &["step", "attempt", "output", "failure", "withheld"],
-        "nested_called" => &[
-            "step",
-            "attempt",
-            "question",
-            "path",
-            "caller",
-            "tool",
-            "version",
-            "plugin",
-            "digest",
-            "side_effects",
-            "repeatable",
-            "input",
-            "withheld",
-        ],
-        "nested_ended" => &[
-            "step", "attempt", "question", "path", "output", "failure", "withheld",
-        ],
-        "interrupted" => &["step", "attempt", "question"],
-        "gate_answered" => &["question", "veto", "withheld"],
-        "packs_answered" => &["question", "asked"],
-        "decided" => &["escalation_id", "decision", "reason"],
-        "cancelled" => &["reason"],
-        _ => &[],
-    }
-}
-
-/// In every entry.
-const COMMON: [&str; 10] = [
-    "kind",
-    "cleared",
-    "execution_id",
-    "seq",
-    "at",
-    "stages",
-    "stopped_at",
-    "log",
-    "log_dropped",
-    "actor",
-];
-
+/// What neither follows nor comes from outside would not have been written.
 fn nothing_else(
     seq: u64,
     body: &Map<String, Value>,
     expected: &Map<String, Value>,
 ) -> Result<(), Difference> {
-    let kind = body.get("kind").and_then(Value::as_str).unwrap_or_default();
-    let known =
-        |name: &str| expected.contains_key(name) || COMMON.contains(&name) || outside(kind).contains(&name);
+    let kind = body.get("kind").and_then(Value::as_str);
+    let kind = kind.and_then(EntryKind::parse);
+    let known = |name: &str| expected.contains_key(name) || kind.is_some_and(|kind| kind.records(name));
     match body.iter().find(|(name, _)| !known(name.as_str())) {
         Some((name, value)) => Err(Difference::at(seq, name, Some(value.clone()), None)),
         None => Ok(()),
@@ -182,10 +127,16 @@ impl<'a> Replayer<'a> {
             self.cleared(seq, &body, cleared)?;
         }
         match entry.what {
-            What::Started(started) => self.started(seq, &body, *started, entry.at_ms),
-            What::Happened(event) => self.happened(seq, &body, event, entry.at_ms),
-            What::Intent => self.intent(seq, &body, entry.at_ms),
+            What::Started(started) => self.started(seq, &body, *started, entry.at_ms)?,
+            What::Happened(event) => self.happened(seq, &body, event, entry.at_ms)?,
+            What::Intent => self.intent(seq, &body, entry.at_ms)?,
         }
+        if let Some(member) = entry::misfit(&body) {
+            let found = member.split('/').next().and_then(|name| body.get(name));
+            let wanted = "what entries of this kind have";
+            return Err(Difference::at(seq, &member, found.cloned(), Some(wanted.into())));
+        }
+        Ok(())
     }
 
     fn started(

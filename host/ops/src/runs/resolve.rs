@@ -5,6 +5,7 @@
 
 use super::body::Body;
 use super::definition::{Definition, ToolDefinition};
+use super::entry::EntryKind;
 use super::packs::{self, PackPin, PackSet};
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
@@ -114,7 +115,7 @@ pub(crate) struct MadeOf {
 impl Planned {
     pub(crate) fn new(plan: Plan<StepCall>, packs: PackSet, pinned: &Pinned<'_>) -> Self {
         let hash = blake3::hash(pinned.definition.as_bytes());
-        let mut entry = Body::of_kind("started");
+        let mut entry = Body::of_kind(EntryKind::Started);
         entry.text("council_id", &plan.council_id().to_string());
         entry.text("chain_id", &plan.chain_id().to_string());
         entry.text("definition", &format!("blake3:{}", hash.to_hex()));

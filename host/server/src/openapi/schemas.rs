@@ -1,6 +1,10 @@
 //! The schemas of bodies: the documents' come from their tables in `model`, the envelopes around them are here.
 
-use super::{REQUEST_ID_PATTERN, component};
+mod journal;
+mod registry;
+
+use super::{REQUEST_ID_PATTERN, component, responses};
+use crate::route::Route;
 use mizzen_model::council::{COUNCIL, COUNCIL_DRAFT};
 use mizzen_model::execution::{
     Approval, CHAIN_EXECUTE_REQUEST, DECISION_REQUEST, EXECUTE_ALL_REQUEST, ExecutionStatus, GateDecision,
@@ -15,7 +19,7 @@ use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
 use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
-pub(super) fn all() -> Value {
+pub(super) fn all(routes: &[Route]) -> Value {
     let documents = definitions(
         &[
             &SPRITE,
@@ -53,10 +57,48 @@ pub(super) fn all() -> Value {
     }
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
     schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
-    for (name, schema) in envelopes().into_iter().chain(executions()) {
+    let made = envelopes(routes)
+        .into_iter()
+        .chain(executions())
+        .chain(registry::all());
+    for (name, schema) in made {
         schemas.insert(name.to_owned(), schema);
     }
+    schemas.extend(journal::all(&schemas));
+    schemas.values_mut().for_each(open);
     schemas.into()
+}
+
+/// Says of objects whose members are free that they are: where nothing is said, some generators make a type without members. As deep as
+/// our own schemas are.
+pub(super) fn open(schema: &mut Value) {
+    let Some(members) = schema.as_object_mut() else {
+        return;
+    };
+    let is_object = match members.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|name| name == "object"),
+        Some(name) => name == "object",
+        None => false,
+    };
+    let is_free = !["properties", "patternProperties", "additionalProperties"]
+        .iter()
+        .any(|name| members.contains_key(*name));
+    if is_object && is_free {
+        members.insert("additionalProperties".to_owned(), true.into());
+    }
+    for (name, value) in members {
+        match (name.as_str(), value) {
+            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
+                named.values_mut().for_each(open);
+            }
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(several)) => {
+                several.iter_mut().for_each(open);
+            }
+            ("items" | "additionalProperties" | "not" | "if" | "then" | "else", one) => open(one),
+            // Examples, defaults and the like are values.
+            _ => {}
+        }
+    }
 }
 
 /// A sprite as POST and PUT answer it.
@@ -366,8 +408,12 @@ fn page(name: &str, item: &str) -> Value {
     ])
 }
 
-fn envelopes() -> Vec<(&'static str, Value)> {
+fn envelopes(routes: &[Route]) -> Vec<(&'static str, Value)> {
     let text = || json!({"type": "string"});
+    let codes: Vec<&str> = responses::all_codes(routes)
+        .into_iter()
+        .map(|code| code.as_str())
+        .collect();
     let state = || json!({"type": "string", "enum": ["healthy", "degraded", "unhealthy"]});
     let fingerprint = || json!({"type": "string", "pattern": "^(blake3|sha256):[0-9a-f]{64}$"});
     let checks = object(&[
@@ -383,7 +429,7 @@ fn envelopes() -> Vec<(&'static str, Value)> {
             object(&[
                 (
                     "code",
-                    json!({"type": "string", "description": "Stable; programs match it."}),
+                    json!({"type": "string", "enum": codes, "description": "Stable; programs match it."}),
                 ),
                 (
                     "message",
@@ -465,14 +511,6 @@ fn envelopes() -> Vec<(&'static str, Value)> {
             ]),
         ),
         (
-            "Plugin",
-            json!({"type": "object", "description": "Manifest, digest, signatures, trust, grants, limits, provides."}),
-        ),
-        (
-            "Provided",
-            json!({"type": "object", "description": "A tool, skill, store or pack with its schemas."}),
-        ),
-        (
             "PluginChange",
             object(&[
                 ("plugin", text()),
@@ -518,10 +556,29 @@ fn envelopes() -> Vec<(&'static str, Value)> {
                 ("load_plan_hash", text()),
             ]),
         ),
-        ("PluginList", list("plugins", component("Plugin"))),
-        ("ToolList", list("tools", component("Provided"))),
-        ("SkillList", list("skills", component("Provided"))),
-        ("StoreList", list("stores", component("Provided"))),
-        ("PackList", list("packs", component("Provided"))),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_objects_without_members_are_said_to_be_free() {
+        let check = |mut schema: Value, expected: Value| {
+            open(&mut schema);
+            assert_eq!(schema, expected);
+        };
+        let free = json!({"type": "object", "additionalProperties": true});
+        check(json!({"type": "object"}), free.clone());
+        check(json!({"items": {"type": "object"}}), json!({"items": free}));
+        check(
+            json!({"type": ["object", "null"]}),
+            json!({"type": ["object", "null"], "additionalProperties": true}),
+        );
+        let closed = object(&[("default", json!({"type": "string"}))]);
+        check(closed.clone(), closed);
+        let example = json!({"type": "string", "example": {"type": "object"}, "default": {"type": "object"}});
+        check(example.clone(), example);
+    }
 }

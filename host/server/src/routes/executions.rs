@@ -7,7 +7,7 @@ use crate::event_stream;
 use crate::openapi::component;
 use crate::problem::{Code, Problem, vetoed};
 use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{
     ErasureFilter, Executed, ExecutionPlace, Executions, Grant, Host, List, Refusal, RunFilter, Sweep, Wait,
@@ -26,6 +26,10 @@ const NUMBER_MAX: i64 = (1 << 53) - 1;
 const OFFSET_MAX: usize = 1_000_000_000;
 
 pub(super) const LOCATION: (&str, &str) = ("Location", "Where the execution is.");
+pub(super) const APPLIED: (&str, &str) = (
+    "Preference-Applied",
+    "`respond-async`, when that was preferred and is why the answer comes before the end.",
+);
 
 fn base() -> Route {
     Route {
@@ -163,7 +167,7 @@ pub fn routes() -> Vec<Route> {
             also: Some(answer(
                 202,
                 "The execution waits for a person, or goes on by itself.",
-                &[LOCATION],
+                &[LOCATION, APPLIED],
             )),
             errors: vec![
                 Code::CouncilNotFound,
@@ -202,6 +206,7 @@ pub fn routes() -> Vec<Route> {
             also: Some(Success {
                 status: 202,
                 description: "The executions go on by themselves.",
+                headers: &[APPLIED],
                 ..page("ExecutionList")
             }),
             errors: vec![Code::CouncilNotFound, Code::TooManyRuns],
@@ -387,6 +392,9 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
+const RESPOND_ASYNC: &str = "respond-async";
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
 pub(super) fn wait(call: &Call) -> Wait {
     if prefers_async(&call.headers) {
         Wait::ForStart
@@ -401,7 +409,7 @@ fn prefers_async(headers: &HeaderMap) -> bool {
     let mut preferences = fields.flat_map(|value| value.to_str().unwrap_or_default().split(','));
     preferences.any(|preference| {
         let name = preference.split(';').next().unwrap_or_default();
-        name.trim().eq_ignore_ascii_case("respond-async")
+        name.trim().eq_ignore_ascii_case(RESPOND_ASYNC)
     })
 }
 
@@ -436,6 +444,13 @@ pub(super) async fn reply(call: &Call, executed: Executed) -> Result<Reply, Prob
         Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
     };
+    // RFC 7240, 3: a client can tell that its preference was understood. An execution that has ended anyway was waited for by nobody.
+    let reply = match wait(&call) {
+        Wait::ForStart if reply.status == StatusCode::ACCEPTED => {
+            reply.header(PREFERENCE_APPLIED, RESPOND_ASYNC)
+        }
+        Wait::ForStart | Wait::ForEnd => reply,
+    };
     Ok(reply.header(header::LOCATION, &place))
 }
 
@@ -459,7 +474,9 @@ async fn execute_all(call: Call) -> Result<Reply, Problem> {
     let body = format!("{{\"executions\":[{}]}}", items.join(","));
     Ok(match wait {
         Wait::ForEnd => Reply::json(body),
-        Wait::ForStart => Reply::new(StatusCode::ACCEPTED, JSON, body),
+        Wait::ForStart => {
+            Reply::new(StatusCode::ACCEPTED, JSON, body).header(PREFERENCE_APPLIED, RESPOND_ASYNC)
+        }
     })
 }
 

@@ -57,7 +57,7 @@ pub fn if_match() -> Parameter {
         name: "If-Match",
         place: Place::Header,
         description: "The ETag of the revision to replace; 412 when it is not the current one.",
-        schema: json!({"type": "string", "maxLength": 1024}),
+        schema: json!({"type": "string"}),
         example: None,
     }
 }
@@ -71,7 +71,7 @@ pub fn if_none_match() -> Parameter {
         name: IF_NONE_MATCH,
         place: Place::Header,
         description: "The ETag of the revision that the caller has; 304 without a body while it is the current one.",
-        schema: json!({"type": "string", "maxLength": 1024}),
+        schema: json!({"type": "string"}),
         example: None,
     }
 }
@@ -87,10 +87,13 @@ pub fn not_modified() -> Success {
     }
 }
 
+/// The name of [`idempotency_key`].
+pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
 /// `Idempotency-Key`.
 pub fn idempotency_key() -> Parameter {
     Parameter {
-        name: "Idempotency-Key",
+        name: IDEMPOTENCY_KEY,
         place: Place::Header,
         description: "The same key and body give the same answer for a day, without doing it twice; another body is 422.",
         schema: json!({"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"}),

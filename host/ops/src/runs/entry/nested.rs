@@ -1,7 +1,7 @@
 //! Entries about calls that tools make (D23): asked for, ended, and made again after the host stopped.
 
 use super::super::body::Body;
-use super::idempotency_key;
+use super::{EntryKind, idempotency_key};
 use mizzen_engine::plan::{Repeatable, ToolFacts};
 use mizzen_engine::run::{Callee, Command, Event, NestedAsked, Within};
 use mizzen_model::id::ExecutionId;
@@ -31,7 +31,7 @@ pub(super) fn read_within(value: &Value) -> Option<Within> {
 
 /// That a call is asked for, without its input.
 pub(super) fn asked(asked: &NestedAsked) -> Body {
-    let mut body = Body::of_kind("nested_called");
+    let mut body = Body::of_kind(EntryKind::NestedCalled);
     write_within(&mut body, asked.within);
     body.text("path", &asked.path);
     body.text("caller", &asked.caller);
@@ -79,7 +79,7 @@ pub(super) fn read_asked(value: &Value) -> Option<Event> {
 
 /// That a call has ended, without how.
 pub(super) fn ended(within: Within, path: &str) -> Body {
-    let mut body = Body::of_kind("nested_ended");
+    let mut body = Body::of_kind(EntryKind::NestedEnded);
     write_within(&mut body, within);
     body.text("path", path);
     body
@@ -87,7 +87,7 @@ pub(super) fn ended(within: Within, path: &str) -> Body {
 
 /// That the host stopped while the outermost call was under way, and makes it again.
 pub(super) fn interrupted(within: Within) -> Body {
-    let mut body = Body::of_kind("interrupted");
+    let mut body = Body::of_kind(EntryKind::Interrupted);
     write_within(&mut body, within);
     body
 }
@@ -111,7 +111,7 @@ pub(in super::super) fn intent_of(id: ExecutionId, command: &Command) -> Option<
     if !callee.changes_the_world() {
         return None;
     }
-    let mut body = Body::of_kind("intent");
+    let mut body = Body::of_kind(EntryKind::Intent);
     write_within(&mut body, *within);
     body.text("path", path);
     body.text("tool", &callee.tool.tool);

@@ -142,6 +142,10 @@ fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), Strin
     // A call that is made again after a death comes to its calls again.
     let mut deaths = 0;
     for entry in entries {
+        // What clients are promised (the API's JournalEvent) is what is written.
+        if let Some(member) = entry.as_object().and_then(crate::runs::entry::misfit) {
+            return Err(format!("{member} is not as entry/kinds.rs has it: {entry}"));
+        }
         let at = entry["at"].as_u64().ok_or("an entry without a time")?;
         if at < last {
             return Err(format!("an entry at {at} comes after {last}"));

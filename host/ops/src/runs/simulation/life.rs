@@ -333,7 +333,7 @@ async fn serve(
             )
             .await;
         match started {
-            Ok(executed) => break executed.id(),
+            Ok((executed, _)) => break executed.id(),
             Err(error) if error.to_string().contains("no room") => {
                 clock.sleep(Duration::from_millis(50)).await
             }
