@@ -28,8 +28,11 @@ const MAX_ITEM_NAME: usize = 256;
 const IMPORT_SECTION: u8 = 10;
 const EXPORT_SECTION: u8 = 11;
 
+/// A kind of permission, and examples of it.
+type Taken = (Kind, &'static [&'static str]);
+
 /// Interfaces that a component may import, what kind of permission each takes, and the permissions that it may be about.
-const INTERFACES: &[(&str, Option<(Kind, &[&str])>)] = &[
+const INTERFACES: &[(&str, Option<Taken>)] = &[
     ("types", None),
     ("log", None),
     ("config", Some((Kind::Config, &["config"]))),

@@ -68,7 +68,6 @@ fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
         "ir new",
         "ir schema",
         "plugin dev",
-        "serve",
     ];
     for (verb, help) in found {
         let verb = verb.join(" ");
