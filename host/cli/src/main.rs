@@ -12,6 +12,7 @@ mod logs;
 mod moment;
 mod output;
 mod plugin_host;
+mod remote_host;
 mod settings;
 mod verbs;
 mod workbench;
