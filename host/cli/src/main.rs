@@ -14,6 +14,7 @@ mod logs;
 mod moment;
 mod output;
 mod plugin_host;
+mod remote_host;
 mod settings;
 mod unapplied;
 mod verbs;

@@ -15,6 +15,7 @@ mod plugin;
 mod plugins;
 mod rules;
 mod run;
+mod runs;
 mod serve;
 mod sprite;
 mod tool;
@@ -87,6 +88,8 @@ enum Verb {
     Rules(rules::Rules),
     /// Replay executions that were recorded
     Run(run::Run),
+    /// List, approve, cancel and watch the executions of a running host
+    Runs(runs::Runs),
     /// Validate, fingerprint and test sprites
     Sprite(sprite::Sprite),
     /// Check tool descriptors
@@ -116,6 +119,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Verb::Plugin(group) => group.run(),
         Verb::Plugins(group) => group.run(),
         Verb::Run(group) => group.run(),
+        Verb::Runs(group) => group.run(),
         Verb::Sprite(verb) => verb.run(),
         Verb::Tool(group) => group.run(),
         Verb::Trust(group) => group.run(),
