@@ -15,7 +15,7 @@ mod pack_rules;
 
 use http::{Answer, Served, mizzen};
 use mizzen_catalog::package::{Package, embed_manifest};
-use pack_rules::{FIRST_RULES, READER_RULES, RULES, SECOND_RULES};
+use pack_rules::{FIRST_RULES, HIDER_RULES, READER_RULES, RULES, SECOND_RULES};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +64,7 @@ fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
             ("first", "shares = [\"score\"]\n", FIRST_RULES),
             ("second", "", SECOND_RULES),
             ("reader", "", READER_RULES),
+            ("hider", "", HIDER_RULES),
         ] {
             let pack = write_pack(folder.path(), name, "1.0.0", more, rules);
             run(&["pack", "build"], &pack, &output, &home);
@@ -321,6 +322,120 @@ fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
     for gone in ["XK-SECRET-77", "XK-OTHER-88", "XK-STOPPED-91", "XK-ODD-92"] {
         assert!(!place.keeps(gone), "{gone} was kept");
     }
+}
+
+/// What is left of a run whose input had a secret, in `text` and elsewhere, after its end.
+fn check_hidden(place: &Place, server: &Served, id: &str, secret: &str) {
+    let shown = server
+        .call("GET", &format!("/v1/executions/{id}"))
+        .expect(200, "");
+    assert_eq!(shown["status"], "completed", "{shown}");
+    assert_eq!(shown["steps"][0]["output"]["text"], "X [REDACTED] Y");
+    let events = server.send("GET", &format!("/v1/executions/{id}/events"), &[], b"");
+    let events = events.text();
+    assert!(!events.contains(secret), "{events}");
+    let began = std::time::Instant::now();
+    while place.keeps(secret) {
+        assert!(began.elapsed().as_secs() < 60, "{secret} is kept");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let verb = |arguments: &[&str]| {
+        let output = mizzen()
+            .args(arguments)
+            .arg("--data")
+            .arg(place.path("data"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success(),
+            "{}{said}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        (String::from_utf8(output.stdout).unwrap(), said)
+    };
+    let (export, said) = verb(&["audit", "export", id]);
+    assert!(!export.contains(secret));
+    let document: Value = serde_json::from_str(&export).unwrap();
+    let started: Value = serde_json::from_str(document["entries"][0]["bytes"].as_str().unwrap()).unwrap();
+    assert_eq!(started["input"]["text"], "x [redacted] y");
+    assert_eq!(
+        started["input"]["more"],
+        json!({"[redacted]": ["it is [redacted]!", 7]})
+    );
+    let file = place.path("run.json");
+    fs::write(&file, export).unwrap();
+    let key = said
+        .lines()
+        .find_map(|line| line.strip_prefix("host key: "))
+        .unwrap();
+    let verified = mizzen()
+        .args(["audit", "verify", file.to_str().unwrap(), "--key", key])
+        .output()
+        .unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+    let (replayed, _) = verb(&["run", "replay", id]);
+    assert!(
+        replayed.contains("redacted the input") && replayed.contains("same: completed"),
+        "{replayed}"
+    );
+    verb(&["doctor"]);
+}
+
+/// R13: the journal's first entry holds the input.
+#[test]
+fn what_a_pack_redacts_of_a_steps_input_is_nowhere_when_the_run_has_ended() {
+    let place = Place::new("");
+    let server = place.serve();
+    let chain = Chain::create(&server, json!([{"id": "hider"}]), json!([]));
+    let input = |secret: &str, ask: bool| json!({"text": format!("x {secret} y"), "ask": ask, "more": {secret: [format!("it is {secret}!"), 7]}});
+    let id = |answer: &Value| answer["execution_id"].as_str().unwrap().to_owned();
+
+    let ended = id(&chain
+        .execute(&server, input("TOPSECRET4711", false))
+        .expect(200, ""));
+    check_hidden(&place, &server, &ended, "TOPSECRET4711");
+    // Where nothing is redacted, the input is kept as it was sent.
+    let plain = id(&chain.execute(&server, input("PLAIN4710", false)).expect(200, ""));
+    let events = server
+        .send("GET", &format!("/v1/executions/{plain}/events"), &[], b"")
+        .text();
+    assert!(
+        events.contains("it is PLAIN4710!") && !events.contains("input_redacted"),
+        "{events}"
+    );
+
+    // Until it has ended the run needs its input: it goes on with it after a crash.
+    let waiting = chain
+        .execute(&server, input("TOPSECRET4712", true))
+        .expect(202, "");
+    server.kill();
+    assert!(place.keeps("TOPSECRET4712"));
+    let server = place.serve();
+    let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
+    server
+        .call_json(
+            "POST",
+            &format!("/v1/executions/{}/decision", id(&waiting)),
+            &answer,
+        )
+        .expect(200, "");
+    // The stream of events ends with the run.
+    server.send(
+        "GET",
+        &format!("/v1/executions/{}/events", id(&waiting)),
+        &[],
+        b"",
+    );
+    check_hidden(&place, &server, &id(&waiting), "TOPSECRET4712");
+
+    // The host is killed as soon as the end is acknowledged.
+    let ended = id(&chain
+        .execute(&server, input("TOPSECRET4713", false))
+        .expect(200, ""));
+    server.kill();
+    let server = place.serve();
+    check_hidden(&place, &server, &ended, "TOPSECRET4713");
 }
 
 #[test]

@@ -356,6 +356,13 @@ impl<C> Plan<C> {
         &self.packs
     }
 
+    /// Whether a pack may take something out of the input of a call: it is mandatory, asked before calls, and reads what is in them.
+    pub fn may_redact_input(&self) -> bool {
+        self.packs.iter().any(|pack| {
+            pack.mode == PackMode::Mandatory && pack.wants(Moment::BeforeStep) && pack.reads("evidence")
+        })
+    }
+
     /// The call of a step, for whoever makes it; none when the step has no such call.
     pub fn call(&self, order: u32) -> Option<&C> {
         self.steps

@@ -60,6 +60,10 @@ pub struct Run<C> {
     plan: Arc<Plan<C>>,
     result: ChainExecutionResult,
     input: Value,
+    /// The input without what packs took out of the inputs of calls; none where that was nothing.
+    redacted_input: Option<Value>,
+    /// Whether `input` is what was left of one.
+    input_is_redacted: bool,
     /// Mapped outputs by order.
     outputs: Vec<Option<Value>>,
     /// The variable `steps` of conditions.
@@ -138,6 +142,8 @@ impl<C> Run<C> {
             plan,
             result,
             input: start.input,
+            redacted_input: None,
+            input_is_redacted: false,
             at: At::Moving(Place::Start, 0),
             started_ms: start.now_ms,
             questions: 0,

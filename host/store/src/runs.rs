@@ -43,6 +43,8 @@ pub struct RunStep {
     pub sealed: Option<Sealed>,
     /// Hooks to deliver now that it is decided.
     pub deliveries: Vec<NewDelivery>,
+    /// The whole journal, `events` included, where this transition changes what was written before: something is taken out of it.
+    pub rewritten: Option<Vec<RunEvent>>,
 }
 
 /// A run to begin.
@@ -304,6 +306,13 @@ impl<'a> Standing<'a> {
             }
             (next, head) = (next.saturating_add(1), Some(event.hash));
         }
+        if let Some(rewritten) = &step.rewritten {
+            // All of it, from the first entry on.
+            if rewritten.iter().map(|event| event.seq).ne(1..next) {
+                return None;
+            }
+            head = rewritten.last().map(|event| event.hash);
+        }
         Some(Standing {
             status: &step.status,
             next_seq: next,
@@ -452,9 +461,14 @@ fn count_ended(connection: &Connection, chain: &str, council: &str, status: &str
 }
 
 fn put_events(connection: &Connection, row: i64, id: &str, step: &RunStep) -> rusqlite::Result<()> {
+    if step.rewritten.is_some() {
+        connection
+            .prepare_cached("DELETE FROM run_events WHERE place BETWEEN ?1 AND ?2")?
+            .execute([place(row, 0), place(row, LAST)])?;
+    }
     let mut insert =
         connection.prepare_cached("INSERT INTO run_events (place, bytes, hash) VALUES (?1, ?2, ?3)")?;
-    for event in &step.events {
+    for event in step.rewritten.as_ref().unwrap_or(&step.events) {
         insert.execute(params![place(row, event.seq), event.bytes, event.hash])?;
     }
     outbox::put(connection, id, &step.deliveries)

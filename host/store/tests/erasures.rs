@@ -41,6 +41,7 @@ async fn begin(store: &Store, id: u128, definition: u8, ended: Option<i64>) {
             result: "WIPE4711 result".into(),
             seal: Some("{}".to_owned()),
         }),
+        rewritten: None,
         deliveries: vec![NewDelivery {
             rule_id: "r".into(),
             hook: "webhook:http://a.example/".into(),

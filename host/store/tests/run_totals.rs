@@ -27,6 +27,7 @@ fn step(seq: u64, status: &str, ended: bool) -> RunStep {
             result: "{}".into(),
             seal: None,
         }),
+        rewritten: None,
         deliveries: Vec::new(),
     }
 }

@@ -119,6 +119,7 @@ pub(crate) async fn start_run(store: &Store, number: u64) -> Result<()> {
             result: result.into(),
             seal: None,
         }),
+        rewritten: None,
         deliveries: Vec::new(),
     };
     store.start_run(run, Arc::new(step), None, vec![audit()]).await?;

@@ -52,3 +52,12 @@ pub(crate) const READER_RULES: &str = r#"
 (defrule answered (moment (name after-step)) (tool-result (tool ?tool) (outcome ?outcome) (step 1)) (respond (actor ?actor) (answer ?answer))
   => (assert (decision (action annotate) (reason (str-cat ?tool " ended with " ?outcome ", " ?actor ": " ?answer)))))
 "#;
+
+/// Takes secrets out of what a tool is called with, and asks a person when the run's input says so.
+pub(crate) const HIDER_RULES: &str = r#"
+(defrule hide (moment (name before-step))
+  (evidence (subject input) (pointer ?p) (text ?t&:(matches ?t "TOPSECRET[0-9]+")))
+  => (assert (decision (action redact) (pointer ?p) (pattern "TOPSECRET[0-9]+") (reason (str-cat "found in " ?t)))))
+(defrule ask (moment (name before-step)) (ask TRUE)
+  => (assert (decision (action escalate) (reason "a person must know"))))
+"#;

@@ -7,6 +7,7 @@
 //! a pack that does not answer asks for a veto; what an advisory pack asks for is recorded and not done
 //! ```
 
+mod kept_input;
 mod redact;
 
 use super::failing::Failing;

@@ -57,6 +57,7 @@ async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
         }],
         status: "running".to_owned(),
         sealed: None,
+        rewritten: None,
         deliveries: deliveries.collect(),
     };
     let audit = AuditEntry {

@@ -36,6 +36,7 @@ use park::Parking;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -104,6 +105,8 @@ pub(crate) struct Driver {
     span: Option<Span>,
     /// What the run came to, as it is stored.
     sealed: Option<Arc<str>>,
+    /// Whether something was taken out of what is in the store.
+    rewrote: bool,
 }
 
 /// The entry of a call while packs look at it.
@@ -183,6 +186,10 @@ impl Driver {
 
     /// The run has ended, and that is durable.
     fn end(mut self) {
+        if self.rewrote {
+            // What was taken out is still in the store's log.
+            self.host.unsettled.store(true, Ordering::SeqCst);
+        }
         let result = self.run.result();
         if let Some(span) = &mut self.span {
             span.set("mizzen.status", result.status.as_str());
@@ -385,6 +392,7 @@ impl Driver {
                 events: vec![self.journal.write(cleared.at_ms, body)],
                 status: self.run.result().status.as_str().to_owned(),
                 sealed: None,
+                rewritten: None,
                 deliveries: Vec::new(),
             };
             self.ledger.add(first_seq, step, None);

@@ -20,6 +20,7 @@ use mizzen_model::execution::{
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
+use mizzen_model::json::serde_to_canonical;
 use mizzen_store::RunEvent;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -58,6 +59,8 @@ pub(super) struct Started {
     pub(super) actor: String,
     /// How long it waits for a person; none: for as long as it takes.
     pub(super) escalation_ms: Option<u64>,
+    /// Whether something was taken out of the input when the run had ended.
+    pub(super) input_redacted: bool,
 }
 
 /// The end of a journal, where the next entry goes.
@@ -73,6 +76,8 @@ pub(super) struct Journal {
     calls: Vec<Vec<(NestedStatus, Option<String>)>>,
     /// What the next entry names.
     cleared: Vec<Cleared>,
+    /// Every entry so far, where the first one may have to be written anew.
+    whole: Option<Vec<String>>,
 }
 
 impl Journal {
@@ -86,7 +91,37 @@ impl Journal {
             steps: Vec::new(),
             calls: Vec::new(),
             cleared: Vec::new(),
+            whole: None,
         }
+    }
+
+    /// Keeps every entry, with these before it.
+    pub(super) fn keep_whole(&mut self, before: Vec<String>) {
+        self.whole = Some(before);
+    }
+
+    /// Writes the journal anew with another input in its first entry. None when it was not kept.
+    pub(super) fn rewrite_input(&mut self, input: &Value) -> Option<Vec<RunEvent>> {
+        let mut whole = self.whole.take()?;
+        let first = whole.first_mut()?;
+        let Ok(Value::Object(mut body)) = serde_json::from_str(first) else {
+            return None;
+        };
+        body.insert("input".to_owned(), input.clone());
+        body.insert("input_redacted".to_owned(), Value::Bool(true));
+        *first = serde_to_canonical(&Value::Object(body));
+        let mut link = Link::first(self.id);
+        let events = whole.into_iter().zip(1_u64..).map(|(bytes, seq)| {
+            link = link.next(&bytes);
+            RunEvent {
+                seq,
+                hash: link.bytes(),
+                bytes,
+            }
+        });
+        let events: Vec<RunEvent> = events.collect();
+        self.head = link;
+        Some(events)
     }
 
     /// No pack had anything to say. Of that alone no entry is made.
@@ -115,6 +150,9 @@ impl Journal {
         }
         let bytes = body.finish();
         self.head = self.head.next(&bytes);
+        if let Some(whole) = &mut self.whole {
+            whole.push(bytes.clone());
+        }
         self.next_seq = seq.saturating_add(1);
         RunEvent {
             seq,
@@ -469,6 +507,7 @@ fn parse(value: &Value) -> Option<Entry> {
                 None => None,
                 Some(time) => Some(time.as_u64()?),
             },
+            input_redacted: value.get("input_redacted") == Some(&Value::Bool(true)),
         })),
         EntryKind::Intent => What::Intent,
         EntryKind::CallEnded => {
@@ -523,7 +562,7 @@ fn parse(value: &Value) -> Option<Entry> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use mizzen_model::json::serde_to_canonical;
+
     use serde_json::json;
 
     #[test]

@@ -46,6 +46,7 @@ impl Unwritten {
         step.events.extend(later_step.events);
         step.deliveries.extend(later_step.deliveries);
         (step.status, step.sealed) = (later_step.status, later_step.sealed);
+        step.rewritten = later_step.rewritten;
         self.audits.extend(later.audits);
         self
     }

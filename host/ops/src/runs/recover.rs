@@ -220,6 +220,9 @@ impl Host {
         }
         let mut journal = Journal::new(id);
         journal.pass(record.next_seq, link, run.result());
+        if run.plan().may_redact_input() {
+            journal.keep_whole(events.iter().map(|event| event.bytes.clone()).collect());
+        }
         Ok((
             run,
             Past {

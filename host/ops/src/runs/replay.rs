@@ -40,6 +40,8 @@ pub struct Replay {
     pub ended: bool,
     /// How many entries the journal has.
     pub entries: usize,
+    /// Whether packs took something out of the input: what followed from that cannot be made again, and differs.
+    pub input_redacted: bool,
     /// What was decided, entry by entry, as far as the two agree.
     pub transitions: Vec<Transition>,
     /// Where they first differ; none when they never do.
@@ -75,6 +77,7 @@ pub fn replay(recording: &Recording) -> Replay {
         status: status.map_or("unknown", |status| status.as_str()).to_owned(),
         ended: status.is_some_and(|status| status.is_final()),
         entries: recording.entries.len(),
+        input_redacted: replayer.input_redacted,
         transitions: replayer.account.transitions,
         difference,
     }
@@ -87,6 +90,7 @@ struct Replayer<'a> {
     /// Calls that change the world must be announced before anything else happens.
     intents: VecDeque<Body>,
     account: Account,
+    input_redacted: bool,
 }
 
 impl<'a> Replayer<'a> {
@@ -97,6 +101,7 @@ impl<'a> Replayer<'a> {
             journal: Journal::new(recording.id),
             intents: VecDeque::new(),
             account: Account::default(),
+            input_redacted: false,
         }
     }
 
@@ -173,7 +178,11 @@ impl<'a> Replayer<'a> {
             now_ms: at_ms,
             escalation_ms: started.escalation_ms,
         };
-        let (run, commands) = Run::start(Arc::new(plan), start);
+        let (mut run, commands) = Run::start(Arc::new(plan), start);
+        if started.input_redacted {
+            run.set_input_redacted();
+            self.input_redacted = true;
+        }
         let council = Value::from(run.result().council_id.to_string());
         compared(seq, "council_id", body.get("council_id"), Some(&council))?;
         self.run = Some(run);

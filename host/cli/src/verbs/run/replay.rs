@@ -135,6 +135,11 @@ fn show(replayed: &mizzen_ops::Replay) {
             println!("{}", cut(line.trim_end(), width));
         }
     }
+    if replayed.input_redacted {
+        println!(
+            "a pack redacted the input: a decision that followed from what is gone can come out differently"
+        );
+    }
     match &replayed.difference {
         Some(difference) => println!("differs at {}", shown(&difference.to_string())),
         None if replayed.ended => println!(

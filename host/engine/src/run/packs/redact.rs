@@ -20,6 +20,16 @@ impl<C> Run<C> {
         said: &mut [Said],
     ) -> Vec<String> {
         let mut secrets = Vec::new();
+        // What is taken out of the input of a call.
+        let is_input = matches!(
+            then,
+            Then::Call { .. }
+                | Then::Nested {
+                    about: About::Call,
+                    ..
+                }
+        );
+        let (mut taken, mut patterns) = (Vec::new(), Vec::new());
         let mut error = self.failing(then).map(|failing| failing.text());
         let is_kept = shown == Shown::Kept && self.keeps_redacted(then);
         // Keys last, and the deepest first: a pointer to something else may lead over one of them.
@@ -44,6 +54,7 @@ impl<C> Run<C> {
                     _ if !mandatory || said.redacted => continue,
                     _ if is_kept => {
                         said.redacted = true;
+                        patterns.extend(redaction.pattern().filter(|_| is_input).map(str::to_owned));
                         continue;
                     }
                     Then::Nested { about, .. } => match about {
@@ -69,7 +80,10 @@ impl<C> Run<C> {
                     Ok(replaced) => {
                         said.redacted = true;
                         secrets.extend(replaced.iter().flat_map(|text| gone(&text.before, &text.after)));
+                        taken.extend(replaced.into_iter().filter(|_| is_input));
                     }
+                    // It was taken out of the run's input already.
+                    Err(_) if is_input && self.input_is_redacted => said.redacted = true,
                     Err(error) => {
                         let rule = said.rule.as_deref().unwrap_or_default();
                         *said = Said::failure(said.mount, format!("rule {rule:?}: {error}"));
@@ -80,6 +94,8 @@ impl<C> Run<C> {
         if let (Some(failing), Some(error)) = (self.failing(then), &error) {
             failing.retell(error);
         }
+        self.forget_texts(&taken, &secrets);
+        patterns.iter().for_each(|pattern| self.forget_matches(pattern));
         secrets
     }
 

@@ -75,6 +75,9 @@ pub(crate) fn begin(host: &Arc<Host>, beginning: Beginning<'_>) -> Driver {
     let (run, commands) = Run::start(Arc::clone(&planned.plan), start);
     let mut driver = Driver::new(host, id, run, now_ms, Arc::clone(&planned.load_plan));
     driver.packs = Arc::clone(&planned.packs);
+    if planned.plan.may_redact_input() {
+        driver.journal.keep_whole(Vec::new());
+    }
     let result = driver.run.result();
     let (council_id, chain_id) = (result.council_id, result.chain_id);
     let mut body = planned.entry.clone();
@@ -133,6 +136,7 @@ impl Driver {
             progress,
             span: None,
             sealed: None,
+            rewrote: false,
         }
     }
 

@@ -59,6 +59,10 @@ impl Driver {
             })
             .collect();
         let status = self.run.result().status;
+        // What packs have taken out of the inputs of calls goes from the input of the run, too, as soon as that is not needed any more.
+        let rewritten = self.run.redacted_input().filter(|_| status.is_final());
+        let rewritten = rewritten.and_then(|input| self.journal.rewrite_input(input));
+        self.rewrote |= rewritten.is_some();
         let sealed = status.is_final().then(|| self.seal(now_ms));
         self.sealed = sealed.as_ref().map(|sealed| Arc::clone(&sealed.result));
         RunStep {
@@ -66,6 +70,7 @@ impl Driver {
             status: status.as_str().to_owned(),
             sealed,
             deliveries,
+            rewritten,
         }
     }
 

@@ -198,6 +198,7 @@ const STARTED: &[EntryMember] = &[
     sometimes("packs", List(&PACK_PIN)),
     sometimes("governs", TEXTS),
     always("input", Any),
+    sometimes("input_redacted", Flag),
     sometimes("escalation_ms", Number),
     sometimes("actor", Text),
 ];
