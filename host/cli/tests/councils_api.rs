@@ -436,7 +436,7 @@ fn sprites_councils_and_chains_are_named_by_their_names() {
     assert_eq!(made["chains"][0]["gates"][0]["sprite_id"], lewis.as_str());
     let path = format!("/v1/councils/{}", made["id"].as_str().unwrap());
     let put = server
-        .call_json("PUT", &path, &body("SOL-FORGE@1.9.0", ["same", "same"]))
+        .call_json("PUT", &path, &body("SOL-FORGE@1.9.0", ["one", "two"]))
         .expect(200, "");
     assert_eq!(ids(&put).0, old);
     let refused = server.call_json("POST", "/v1/councils", &body("SOL-FORGE@2.0.0", ["a", "b"]));
@@ -448,8 +448,13 @@ fn sprites_councils_and_chains_are_named_by_their_names() {
     );
 
     let execute = |body: Value| server.call_json("POST", "/v1/chains/execute", &body);
-    let several =
-        execute(json!({"council": "named", "chain": "same", "input": {}})).expect(400, "VALIDATION_ERROR");
+    // A chain that is called what another one's id is: a name that means two of them means none.
+    let one = put["chains"][0]["id"].as_str().unwrap();
+    let mut odd = body("SOL-FORGE", ["one", one]);
+    odd["chains"][0]["id"] = json!(one);
+    server.call_json("PUT", &path, &odd).expect(200, "");
+    let several = execute(json!({"council": "named", "chain": one, "input": {}}));
+    let several = several.expect(400, "VALIDATION_ERROR");
     assert_eq!(
         several["details"]["chain_ids"].as_array().unwrap().len(),
         2,

@@ -21,8 +21,13 @@ pub(crate) const START_MS: u64 = 1_777_284_000_000;
 const WORKER: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35";
 const AGENT: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c36";
 
-/// What a guest writes: all that it answers. Whatever must be kept nowhere stands in its log, too.
+/// What a guest writes: all that it answers, but not the scripts of those that it calls. Whatever must be kept nowhere stands in its
+/// log, too.
 pub(crate) fn written(answer: &Value) -> CallLog {
+    let mut answer = answer.clone();
+    if let Some(members) = answer.as_object_mut() {
+        members.remove("calls");
+    }
     let line = LogEntry {
         level: LogLevel::Info,
         message: answer.to_string(),
