@@ -63,7 +63,7 @@ fn disabled(manifest: &Manifest) -> DisabledPlugin {
     DisabledPlugin {
         name: manifest.name().to_string(),
         version: manifest.version().clone(),
-        namespaces: manifest.namespaces().iter().cloned().collect(),
+        namespaces: manifest.namespaces().to_vec(),
     }
 }
 
