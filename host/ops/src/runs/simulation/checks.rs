@@ -110,7 +110,12 @@ pub(super) fn check(
     // And whoever has the export can make the run again, to the byte. Not every time: planning it again adds two fifths.
     if seed.is_multiple_of(8) {
         let recording = Recording::from_export(&export).map_err(|error| error.to_string())?;
-        if let Some(difference) = replay(&recording).difference {
+        let replayed = replay(&recording);
+        // A decision that followed from what a pack took out of the input cannot be made again. What was sent to tools can be told.
+        let follows = |field: &str| field.starts_with("result/steps/") && field.contains("/input");
+        if let Some(difference) = replayed.difference
+            && (!replayed.input_redacted || follows(&difference.field))
+        {
             return Err(format!("a replay differs at {difference}"));
         }
     }
