@@ -36,7 +36,7 @@ pub fn routes() -> Vec<Route> {
             success: Success {
                 status: 200,
                 description: "The tool.",
-                content: Some((JSON, component("Provided"))),
+                content: Some((JSON, component("Tool"))),
                 example: None,
                 headers: &[],
             },
