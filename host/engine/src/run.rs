@@ -9,7 +9,7 @@
 //!       end (D4, D21)
 //! ```
 //!
-//! To add a checkpoint: a variant of `Place` in `run/place.rs`, and where it leads in `Run::passed`.
+//! To add a checkpoint: a variant of `Checkpoint` in `run/state.rs`, and where it leads in `Run::passed`.
 
 mod event;
 mod failing;
@@ -17,15 +17,15 @@ mod gates;
 mod knowledge;
 mod nested;
 mod packs;
-mod place;
 mod rules;
+mod state;
 mod steps;
 
 pub use event::{CallFailure, Command, Event, KeptLog, Released, Transient};
 pub use knowledge::MomentFacts;
 pub use nested::{Callee, NestedAsked, NestedReply, Within};
-pub use packs::{PackAnswer, PackQuestion, Shown};
-pub use place::GateQuestion;
+pub use packs::{Evidence, PackAnswer, PackQuestion};
+pub use state::GateQuestion;
 
 use crate::plan::Plan;
 use mizzen_model::execution::{
@@ -34,8 +34,8 @@ use mizzen_model::execution::{
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::timestamp::Timestamp;
-use place::{At, Place, Then};
 use serde_json::{Value, json};
+use state::{Checkpoint, Continuation, State};
 use std::sync::Arc;
 
 /// How large a mapped input or output may become, in bytes of JSON text; a tool's own limits are lower.
@@ -68,7 +68,7 @@ pub struct Run<C> {
     outputs: Vec<Option<Value>>,
     /// The variable `steps` of conditions.
     steps: Value,
-    at: At,
+    state: State,
     started_ms: u64,
     deadline_ms: u64,
     escalation_ms: Option<u64>,
@@ -144,7 +144,7 @@ impl<C> Run<C> {
             input: start.input,
             redacted_input: None,
             input_is_redacted: false,
-            at: At::Moving(Place::Start, 0),
+            state: State::Moving(Checkpoint::Start, 0),
             started_ms: start.now_ms,
             questions: 0,
             held: None,
@@ -247,12 +247,12 @@ impl<C> Run<C> {
 
     /// When the run must be given a [`Event::Tick`] at the latest; none when it has ended, or waits for a person for as long as it takes.
     pub fn wake_at_ms(&self) -> Option<u64> {
-        match &self.at {
-            At::Done => None,
-            At::Approval { .. } => self.expires_at_ms(),
-            At::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
-            At::Moving(..) | At::Asking { .. } => Some(self.deadline_ms),
-            At::Calling { deadline_ms, .. } | At::Judging { deadline_ms, .. } => Some(*deadline_ms),
+        match &self.state {
+            State::Done => None,
+            State::Approval { .. } => self.expires_at_ms(),
+            State::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
+            State::Moving(..) | State::Asking { .. } => Some(self.deadline_ms),
+            State::Calling { deadline_ms, .. } | State::Judging { deadline_ms, .. } => Some(*deadline_ms),
         }
     }
 
@@ -301,7 +301,7 @@ impl<C> Run<C> {
             Event::Cancel { .. } if self.has_ended_badly() => {}
             Event::Cancel { reason, actor } => {
                 self.cancelled_by = actor;
-                let error = ExecutionError::new("CANCELLED", reason, self.at.order());
+                let error = ExecutionError::new("CANCELLED", reason, self.state.order());
                 self.finish(ExecutionStatus::Cancelled, Some(error), now_ms, commands);
             }
         }
@@ -315,7 +315,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Approval { since_ms, then, .. } = self.at else {
+        let State::Approval { since_ms, then, .. } = self.state else {
             return;
         };
         let Some(escalation) = self
@@ -340,7 +340,7 @@ impl<C> Run<C> {
                 self.deadline_ms = self.deadline_ms.saturating_add(waited_ms);
                 self.result.status = ExecutionStatus::Running;
                 match then {
-                    None => self.at = At::Moving(Place::Start, 0),
+                    None => self.state = State::Moving(Checkpoint::Start, 0),
                     Some(then) => self.go_on(then.later(waited_ms), now_ms, commands),
                 }
             }
@@ -353,8 +353,8 @@ impl<C> Run<C> {
 
     /// When the question that a person is asked expires.
     fn expires_at_ms(&self) -> Option<u64> {
-        match self.at {
-            At::Approval {
+        match self.state {
+            State::Approval {
                 since_ms, expires_ms, ..
             } => Some(since_ms.saturating_add(self.time_to_answer_ms(expires_ms)?)),
             _ => None,
@@ -371,7 +371,7 @@ impl<C> Run<C> {
         &mut self,
         mut escalation: Escalation,
         expires_ms: Option<u64>,
-        then: Option<Then>,
+        then: Option<Continuation>,
         now_ms: u64,
     ) {
         if expires_ms.is_some() {
@@ -380,7 +380,7 @@ impl<C> Run<C> {
         }
         self.result.escalation = Some(escalation);
         self.result.status = ExecutionStatus::AwaitingApproval;
-        self.at = At::Approval {
+        self.state = State::Approval {
             since_ms: now_ms,
             then,
             expires_ms,
@@ -389,8 +389,8 @@ impl<C> Run<C> {
 
     /// Nobody has answered in time: that is a denial, never an approval.
     fn expire(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        let own = match self.at {
-            At::Approval { expires_ms, .. } => expires_ms,
+        let own = match self.state {
+            State::Approval { expires_ms, .. } => expires_ms,
             _ => None,
         };
         let time = self.time_to_answer_ms(own).unwrap_or_default();
@@ -412,7 +412,13 @@ impl<C> Run<C> {
     }
 
     fn has_ended_badly(&self) -> bool {
-        let judged = matches!(self.at, At::Judging { then: Then::End, .. });
+        let judged = matches!(
+            self.state,
+            State::Judging {
+                then: Continuation::End,
+                ..
+            }
+        );
         judged
             && self
                 .ending
@@ -422,14 +428,19 @@ impl<C> Run<C> {
 
     fn is_out_of_time(&self, now_ms: u64) -> bool {
         let has_own_time = matches!(
-            self.at,
-            At::Done | At::Approval { .. } | At::Judging { then: Then::End, .. }
+            self.state,
+            State::Done
+                | State::Approval { .. }
+                | State::Judging {
+                    then: Continuation::End,
+                    ..
+                }
         );
         !has_own_time && now_ms >= self.deadline_ms
     }
 
     fn time_up(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        let place = match self.at.order() {
+        let place = match self.state.order() {
             Some(order) => format!("step {order}"),
             None => "a gate".to_owned(),
         };
@@ -437,13 +448,13 @@ impl<C> Run<C> {
             "the chain's timeout of {} ms was up in {place}",
             self.plan.timeout_ms
         );
-        let error = ExecutionError::new("TIMEOUT", message, self.at.order());
+        let error = ExecutionError::new("TIMEOUT", message, self.state.order());
         self.finish(ExecutionStatus::Failed, Some(error), now_ms, commands);
     }
 
     /// Evaluates what needs nothing from outside. Every round passes a gate or a step, so there is an end.
     fn advance(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        while let At::Moving(place, index) = self.at {
+        while let State::Moving(place, index) = self.state {
             if self.gates_at(place).get(index).is_some() {
                 self.judge_gate(place, index, now_ms, commands);
             } else {
@@ -453,29 +464,29 @@ impl<C> Run<C> {
     }
 
     /// Every gate of a place has allowed: where the run goes on.
-    fn passed(&mut self, place: Place, now_ms: u64, commands: &mut Vec<Command>) {
+    fn passed(&mut self, place: Checkpoint, now_ms: u64, commands: &mut Vec<Command>) {
         match place {
-            Place::Start if self.wants(mizzen_model::pack::Moment::BeforeRun) => {
-                self.ask_packs(Then::Start, now_ms, commands);
+            Checkpoint::Start if self.wants(mizzen_model::pack::Moment::BeforeRun) => {
+                self.ask_packs(Continuation::Start, now_ms, commands);
             }
-            Place::Start => self.at = At::Moving(Place::Before, 0),
-            Place::Before => self.begin_step(0),
-            Place::StepBefore(order) => self.call_step(order, now_ms, commands),
-            Place::StepAfter(order) => self.at = At::Moving(Place::EachStep(order), 0),
-            Place::EachStep(order) => self.begin_step(order.saturating_add(1)),
-            Place::OnError(order) if self.ends_the_chain(order) => self.fail(order, now_ms, commands),
-            Place::OnError(order) => self.begin_step(order.saturating_add(1)),
-            Place::After => self.finish(ExecutionStatus::Completed, None, now_ms, commands),
+            Checkpoint::Start => self.state = State::Moving(Checkpoint::Before, 0),
+            Checkpoint::Before => self.begin_step(0),
+            Checkpoint::StepBefore(order) => self.call_step(order, now_ms, commands),
+            Checkpoint::StepAfter(order) => self.state = State::Moving(Checkpoint::EachStep(order), 0),
+            Checkpoint::EachStep(order) => self.begin_step(order.saturating_add(1)),
+            Checkpoint::OnError(order) if self.ends_the_chain(order) => self.fail(order, now_ms, commands),
+            Checkpoint::OnError(order) => self.begin_step(order.saturating_add(1)),
+            Checkpoint::After => self.finish(ExecutionStatus::Completed, None, now_ms, commands),
         }
     }
 
     fn begin_step(&mut self, order: u32) {
         let place = if (order as usize) < self.plan.steps.len() {
-            Place::StepBefore(order)
+            Checkpoint::StepBefore(order)
         } else {
-            Place::After
+            Checkpoint::After
         };
-        self.at = At::Moving(place, 0);
+        self.state = State::Moving(place, 0);
     }
 
     fn finish(
@@ -485,7 +496,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        if self.at.is_outside() {
+        if self.state.is_outside() {
             commands.push(Command::StopCalls);
         }
         for step in &mut self.result.steps {
@@ -509,7 +520,7 @@ impl<C> Run<C> {
             self.end_judged = true;
             self.ending = Some((status, error));
             self.result.status = ExecutionStatus::Running;
-            self.ask_packs(Then::End, now_ms, commands);
+            self.ask_packs(Continuation::End, now_ms, commands);
         } else {
             self.end(status, error, now_ms, commands);
         }
@@ -529,7 +540,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        self.at = At::Done;
+        self.state = State::Done;
         self.result.status = status;
         self.result.error = error;
         self.result.completed_at = Some(Timestamp::from_unix_ms(now_ms));
@@ -547,7 +558,7 @@ impl<C> Run<C> {
             }
         });
         let outside: Vec<Command> = outside.cloned().collect();
-        if !outside.is_empty() || !self.at.is_outside() {
+        if !outside.is_empty() || !self.state.is_outside() {
             self.pending = outside;
         }
     }

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::{Host, IdempotencyKey};
-use crate::runs::{Beginning, EndedRun, Planned, Progress, Rest, Unbegun, begin};
+use crate::runs::{Beginning, EndedRun, Planned, Progress, Rejected, RunPhase, begin};
 use mizzen_model::execution::{ChainExecuteRequest, ChainExecutionResult, parse_execute_all};
 use mizzen_model::id::{ChainId, ExecutionId};
 use mizzen_model::json::{Json, NotExact, Object};
@@ -192,8 +192,8 @@ impl Host {
         match self.wait_for(id.uuid(), progress, wait).await? {
             Ok(executed) => Ok((executed, Begun::Now)),
             Err(unbegun) => match &*unbegun {
-                Unbegun::Before(answer) => Ok((self.wait_again(answer, wait).await?, Begun::Before)),
-                Unbegun::Failed(error) => Err(match error.clone() {
+                Rejected::Duplicate(answer) => Ok((self.wait_again(answer, wait).await?, Begun::Before)),
+                Rejected::Failed(error) => Err(match error.clone() {
                     WriteError::Store(error) => error.into(),
                     WriteError::Refused(RunRefused::Mismatch(mismatch)) => mismatch.into(),
                     WriteError::Refused(RunRefused::Superseded) => {
@@ -227,16 +227,16 @@ impl Host {
         id: Uuid,
         mut progress: watch::Receiver<Progress>,
         wait: Wait,
-    ) -> Result<Result<Executed, Arc<Unbegun>>, OpError> {
+    ) -> Result<Result<Executed, Arc<Rejected>>, OpError> {
         let mut stored = false;
         loop {
             match &progress.borrow_and_update().rest {
-                Rest::Unstored => {}
-                Rest::Unbegun(why) => return Ok(Err(Arc::clone(why))),
+                RunPhase::NotStored => {}
+                RunPhase::Rejected(why) => return Ok(Err(Arc::clone(why))),
                 _ if wait == Wait::ForStart => return Ok(Ok(Executed::Accepted(id))),
-                Rest::Ended(result) => return Ok(Ok(Executed::Ended(Arc::clone(result)))),
-                Rest::Waiting(result) => return Ok(Ok(Executed::Waiting(Arc::clone(result)))),
-                Rest::Moving => stored = true,
+                RunPhase::Ended(result) => return Ok(Ok(Executed::Ended(Arc::clone(result)))),
+                RunPhase::Waiting(result) => return Ok(Ok(Executed::Waiting(Arc::clone(result)))),
+                RunPhase::Running => stored = true,
             }
             if progress.changed().await.is_err() {
                 let what = if stored {

@@ -3,7 +3,7 @@
 use crate::document::stored;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
-use crate::runs::{Message, Progress, Reached, Rest, result_text};
+use crate::runs::{Message, Progress, Reached, RunPhase, result_text};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{Cursor, List, RunFilter, RunPlace, RunRecord};
@@ -136,7 +136,7 @@ impl Host {
             let reached = self.runs.reach(id).map(|reached| match reached {
                 Reached::Driven(live) => {
                     let mut progress = live.progress;
-                    let ended = matches!(progress.borrow_and_update().rest, Rest::Ended(_));
+                    let ended = matches!(progress.borrow_and_update().rest, RunPhase::Ended(_));
                     Follows::Driver(progress, ended)
                 }
                 Reached::Parked(_, signal) | Reached::Soon(signal) => Follows::Nothing(signal),

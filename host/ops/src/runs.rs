@@ -82,19 +82,19 @@ impl Default for RunLimits {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     /// Where the run rests.
-    pub(crate) rest: Rest,
+    pub(crate) rest: RunPhase,
 }
 
 /// Where a run rests.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Rest {
+pub(crate) enum RunPhase {
     /// It is not in the store yet.
     #[default]
-    Unstored,
+    NotStored,
     /// It never will be: there is no such run.
-    Unbegun(Arc<Unbegun>),
+    Rejected(Arc<Rejected>),
     /// Nowhere: it is moving.
-    Moving,
+    Running,
     /// It waits for a person.
     Waiting(Arc<ChainExecutionResult>),
     /// It has ended.
@@ -133,9 +133,9 @@ impl std::ops::Deref for EndedRun {
 
 /// Why a run was not begun.
 #[derive(Debug)]
-pub(crate) enum Unbegun {
+pub(crate) enum Rejected {
     /// The same was asked for before: this is the recorded answer.
-    Before(String),
+    Duplicate(String),
     /// The store did not take it.
     Failed(WriteError<RunRefused>),
 }

@@ -3,7 +3,7 @@
 use crate::bindings::exports::mizzen::plugin::{pack, tool};
 use crate::bindings::mizzen::plugin::types;
 use crate::describe;
-use crate::journal::Log;
+use crate::guest_log::Log;
 use crate::limiter::Denied;
 use crate::machine::Machine;
 use crate::memory::Exhausted;
@@ -346,33 +346,33 @@ async fn perform(
     let instance = plugin.pre.instantiate_async(&mut *store).await?;
     Ok(match request {
         Request::Describe(Provides::Tool) => {
-            let guest = there(&plugin.tool)?.load(&mut *store, &instance)?;
+            let guest = require_export(&plugin.tool)?.load(&mut *store, &instance)?;
             Answer::Tools(guest.call_describe(&mut *store).await?)
         }
         Request::Describe(Provides::Skill) => {
-            let guest = there(&plugin.skill)?.load(&mut *store, &instance)?;
+            let guest = require_export(&plugin.skill)?.load(&mut *store, &instance)?;
             let skills = guest.call_describe(&mut *store).await?;
             Answer::Items(skills.into_iter().map(describe::skill).collect())
         }
         Request::Describe(Provides::Store) => {
-            let guest = there(&plugin.store)?.load(&mut *store, &instance)?;
+            let guest = require_export(&plugin.store)?.load(&mut *store, &instance)?;
             let stores = guest.call_describe(&mut *store).await?;
             Answer::Items(stores.into_iter().map(describe::store).collect())
         }
         Request::Describe(Provides::Pack) => {
-            let guest = there(&plugin.pack)?.load(&mut *store, &instance)?;
+            let guest = require_export(&plugin.pack)?.load(&mut *store, &instance)?;
             let pack = guest.call_describe(&mut *store).await?;
             Answer::Items(vec![describe::pack(pack)])
         }
         Request::Evaluate(evaluation) => {
-            let evaluate = there(&plugin.evaluate)?;
+            let evaluate = require_export(&plugin.evaluate)?;
             let evaluate: TypedFunc<(&str, u64), (Evaluated,)> =
                 instance.get_typed_func(&mut *store, evaluate)?;
             let question = (evaluation.facts.as_str(), evaluation.budget);
             Answer::Evaluated(evaluate.call_async(&mut *store, question).await?.0)
         }
         Request::Invoke(call) => {
-            let invoke = there(&plugin.invoke)?;
+            let invoke = require_export(&plugin.invoke)?;
             let invoke: TypedFunc<(&str, &str, &types::CallContext), (Invoked,)> =
                 instance.get_typed_func(&mut *store, invoke)?;
             let context = types::CallContext {
@@ -390,7 +390,7 @@ async fn perform(
 }
 
 /// Checked before the call was made.
-fn there<T>(indices: &Option<T>) -> wasmtime::Result<&T> {
+fn require_export<T>(indices: &Option<T>) -> wasmtime::Result<&T> {
     indices
         .as_ref()
         .ok_or_else(|| wasmtime::format_err!("the plugin does not export what is asked of it"))

@@ -3,7 +3,7 @@
 //! No files, environment, arguments, sockets or standard input. Standard output and error go to the plugin's log. Clock
 //! and randomness are the same at every call unless the permission is granted, so that a replay gives the same bytes.
 
-use crate::journal::{Log, Stream};
+use crate::guest_log::{Log, Stream};
 use crate::state::CallState;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! What one call holds inside its store.
 
 use crate::closed::{self, Ambient};
-use crate::journal::Log;
+use crate::guest_log::Log;
 use crate::limiter::Limiter;
 use crate::memory::Held;
 use crate::plugin::Prepared;

@@ -1,6 +1,6 @@
 //! What a run is told and what it commands.
 
-use super::{Callee, GateQuestion, NestedAsked, NestedReply, PackAnswer, PackQuestion, Shown, Within};
+use super::{Callee, Evidence, GateQuestion, NestedAsked, NestedReply, PackAnswer, PackQuestion, Within};
 use mizzen_model::execution::{Approval, CallLog, ExecutionError, ExecutionStatus};
 use mizzen_model::rule::Hook;
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub enum Event {
         /// What each of those that were asked said. One that is missing has not answered.
         answers: Vec<PackAnswer>,
         /// What they were shown.
-        shown: Shown,
+        shown: Evidence,
     },
     /// A person answered.
     Decided {

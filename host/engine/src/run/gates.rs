@@ -1,6 +1,6 @@
 //! Gates: the condition, then the gate agent, which can only narrow (D2, D3).
 
-use super::place::{At, GateQuestion, Place};
+use super::state::{Checkpoint, GateQuestion, State};
 use super::{Command, Run};
 use crate::condition::{Context, Fuel, Variable};
 use crate::plan::PlannedGate;
@@ -12,30 +12,36 @@ use std::sync::Arc;
 const CONDITION_FALSE: &str = "the condition is false";
 
 impl<C> Run<C> {
-    pub(super) fn gates_at(&self, place: Place) -> &[PlannedGate] {
+    pub(super) fn gates_at(&self, place: Checkpoint) -> &[PlannedGate] {
         let step = |order: u32| self.plan.steps.get(order as usize);
         match place {
-            Place::Start => &[],
-            Place::Before => &self.plan.before,
-            Place::After => &self.plan.after,
-            Place::EachStep(_) => &self.plan.each_step,
-            Place::OnError(_) => &self.plan.on_error,
-            Place::StepBefore(order) => step(order).map_or(&[], |step| &step.gates_before),
-            Place::StepAfter(order) => step(order).map_or(&[], |step| &step.gates_after),
+            Checkpoint::Start => &[],
+            Checkpoint::Before => &self.plan.before,
+            Checkpoint::After => &self.plan.after,
+            Checkpoint::EachStep(_) => &self.plan.each_step,
+            Checkpoint::OnError(_) => &self.plan.on_error,
+            Checkpoint::StepBefore(order) => step(order).map_or(&[], |step| &step.gates_before),
+            Checkpoint::StepAfter(order) => step(order).map_or(&[], |step| &step.gates_after),
         }
     }
 
     /// What `output` means at a place: the step's, or after the chain that of the last step that has one.
-    fn output_at(&self, place: Place) -> Option<&Value> {
+    fn output_at(&self, place: Checkpoint) -> Option<&Value> {
         match place {
-            Place::Start | Place::Before | Place::StepBefore(_) | Place::OnError(_) => None,
-            Place::StepAfter(order) | Place::EachStep(order) => self.outputs.get(order as usize)?.as_ref(),
-            Place::After => self.outputs.iter().rev().flatten().next(),
+            Checkpoint::Start | Checkpoint::Before | Checkpoint::StepBefore(_) | Checkpoint::OnError(_) => {
+                None
+            }
+            Checkpoint::StepAfter(order) | Checkpoint::EachStep(order) => {
+                self.outputs.get(order as usize)?.as_ref()
+            }
+            Checkpoint::After => self.outputs.iter().rev().flatten().next(),
         }
     }
 
-    fn error_at(&self, place: Place) -> Option<Value> {
-        let Place::OnError(order) = place else { return None };
+    fn error_at(&self, place: Checkpoint) -> Option<Value> {
+        let Checkpoint::OnError(order) = place else {
+            return None;
+        };
         let error = self.result.steps.get(order as usize)?.error.as_ref()?;
         let mut told = json!({"code": error.code, "message": error.message, "step": order});
         if let (Some(code), Some(members)) = (&error.tool_code, told.as_object_mut()) {
@@ -46,7 +52,7 @@ impl<C> Run<C> {
 
     pub(super) fn judge_gate(
         &mut self,
-        place: Place,
+        place: Checkpoint,
         index: usize,
         now_ms: u64,
         commands: &mut Vec<Command>,
@@ -90,7 +96,7 @@ impl<C> Run<C> {
 
     fn ask(
         &mut self,
-        place: Place,
+        place: Checkpoint,
         index: usize,
         error: Option<Value>,
         now_ms: u64,
@@ -120,7 +126,7 @@ impl<C> Run<C> {
             deadline_ms: self.deadline_ms,
         };
         self.questions = question;
-        self.at = At::Asking {
+        self.state = State::Asking {
             place,
             index,
             question,
@@ -135,7 +141,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Asking { question, .. } = self.at else {
+        let State::Asking { question, .. } = self.state else {
             return;
         };
         if question == answered && self.is_gate_asked() && !self.judge_gate_answer(&answer, now_ms, commands)
@@ -151,11 +157,11 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Asking { place, index, .. } = self.at else {
+        let State::Asking { place, index, .. } = self.state else {
             return;
         };
         self.nested.gate_is_over();
-        self.at = At::Moving(place, index);
+        self.state = State::Moving(place, index);
         let answer = answer.map(|()| "the condition is true and the gate agent has nothing against it");
         self.decide(place, index, answer, now_ms, commands);
     }
@@ -163,7 +169,7 @@ impl<C> Run<C> {
     /// Records what a gate said, and goes to the next one or to the end.
     fn decide(
         &mut self,
-        place: Place,
+        place: Checkpoint,
         index: usize,
         answer: Result<&str, String>,
         now_ms: u64,
@@ -193,7 +199,7 @@ impl<C> Run<C> {
         };
         self.result.gates.push(evaluation);
         match decision {
-            GateDecision::Allow => self.at = At::Moving(place, index.saturating_add(1)),
+            GateDecision::Allow => self.state = State::Moving(place, index.saturating_add(1)),
             GateDecision::Veto => {
                 let error = ExecutionError::new("GATE_VETO", reason, step);
                 self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);

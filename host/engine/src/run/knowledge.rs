@@ -10,9 +10,9 @@ pub use facts::MomentFacts;
 use super::Run;
 use super::failing::Failing;
 use super::nested::{Frame, Within};
-use super::place::{About, At, Then};
+use super::state::{About, Continuation, State};
 use crate::plan::ToolFacts;
-use facts::{EVIDENCE_MAX, Slot, Telling};
+use facts::{EVIDENCE_MAX, FactWriter, Slot};
 use mizzen_model::execution::ExecutionStatus;
 use serde_json::Value;
 use std::sync::Arc;
@@ -63,16 +63,19 @@ impl Used {
 
 impl<C> Run<C> {
     /// The facts of a moment.
-    pub(super) fn facts(&self, then: Then, now_ms: u64) -> Result<Arc<MomentFacts>, String> {
+    pub(super) fn facts(&self, then: Continuation, now_ms: u64) -> Result<Arc<MomentFacts>, String> {
         let read = self.plan.read_at(then.moment());
-        let mut facts = Telling::new(self.result.execution_id.to_string(), now_ms, read);
+        let mut facts = FactWriter::new(self.result.execution_id.to_string(), now_ms, read);
         facts.step = then.order();
         facts.tell("moment", "run", &[("name", Slot::Text(then.moment().as_str()))]);
         facts.step = None;
         self.tell_run(&mut facts, then, now_ms);
         facts.input(&self.input);
         facts.step = then.order();
-        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        let nested = self
+            .nested
+            .top()
+            .filter(|_| matches!(then, Continuation::Nested { .. }));
         match (then.order(), nested) {
             (order, Some(frame)) => self.tell_nested(&mut facts, order, frame, now_ms),
             (Some(order), None) => {
@@ -84,13 +87,13 @@ impl<C> Run<C> {
             (None, None) => {}
         }
         match then {
-            Then::Start => {}
-            Then::Nested { about, .. } => {
+            Continuation::Start => {}
+            Continuation::Nested { about, .. } => {
                 if let Some(frame) = nested {
                     self.tell_nested_end(&mut facts, about, frame, now_ms);
                 }
             }
-            Then::Call { order, .. } => {
+            Continuation::Call { order, .. } => {
                 if let Some(input) = self.step(order).and_then(|step| step.input.as_ref()) {
                     // The host has put it together.
                     facts.origin = Some("host");
@@ -98,10 +101,10 @@ impl<C> Run<C> {
                     facts.origin = None;
                 }
             }
-            Then::Respond(_) => {
+            Continuation::Respond(_) => {
                 if let Some(response) = &self.held {
                     let attempt = match then {
-                        Then::Respond(attempt) => attempt.number.max(1),
+                        Continuation::Respond(attempt) => attempt.number.max(1),
                         _ => 1,
                     };
                     let took_ms = now_ms.saturating_sub(self.called_ms);
@@ -109,20 +112,20 @@ impl<C> Run<C> {
                     facts.evidence("output", self.tool_name(then), response);
                 }
             }
-            Then::Fail(_) => self.tell_failure(&mut facts, then, now_ms),
-            Then::End => self.tell_end(&mut facts, now_ms),
+            Continuation::Fail(_) => self.tell_failure(&mut facts, then, now_ms),
+            Continuation::End => self.tell_end(&mut facts, now_ms),
         }
         facts.finish().map(Arc::new)
     }
 
-    fn tell_run(&self, facts: &mut Telling, then: Then, now_ms: u64) {
+    fn tell_run(&self, facts: &mut FactWriter, then: Continuation, now_ms: u64) {
         let text = |value: &'_ Value, name: &str| -> String {
             // Most packs do not ask which run it is, and then nobody reads it.
             let found = value.get(name).filter(|_| facts.is_read("run"));
             found.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let elapsed = now_ms.saturating_sub(self.started_ms);
-        let ending = self.ending.as_ref().filter(|_| then == Then::End);
+        let ending = self.ending.as_ref().filter(|_| then == Continuation::End);
         let status = ending.map_or(self.result.status, |(status, _)| *status);
         let done = self.outputs.iter().flatten().count() as u64;
         let slots = [
@@ -164,14 +167,14 @@ impl<C> Run<C> {
         }
     }
 
-    fn tell_one_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
+    fn tell_one_step(&self, facts: &mut FactWriter, order: u32, now_ms: u64) {
         let nothing = ToolFacts::default();
         let planned = self.plan.steps.get(order as usize);
         let tool = planned.and_then(|planned| planned.tool.as_ref());
         self.tell_step_with(facts, order, tool.unwrap_or(&nothing), now_ms);
     }
 
-    fn tell_step_with(&self, facts: &mut Telling, order: u32, tool: &ToolFacts, now_ms: u64) {
+    fn tell_step_with(&self, facts: &mut FactWriter, order: u32, tool: &ToolFacts, now_ms: u64) {
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
         };
@@ -198,7 +201,7 @@ impl<C> Run<C> {
     }
 
     /// The step, and how the run came to it.
-    fn tell_step(&self, facts: &mut Telling, order: u32, now_ms: u64) {
+    fn tell_step(&self, facts: &mut FactWriter, order: u32, now_ms: u64) {
         self.tell_one_step(facts, order, now_ms);
         let action = |order: u32| Some(self.plan.steps.get(order as usize)?.action.as_str());
         if let Some(to) = action(order) {
@@ -212,7 +215,7 @@ impl<C> Run<C> {
         }
     }
 
-    fn tell_call(&self, facts: &mut Telling, order: u32) {
+    fn tell_call(&self, facts: &mut FactWriter, order: u32) {
         let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
             return;
         };
@@ -222,7 +225,7 @@ impl<C> Run<C> {
     }
 
     /// A call that a tool makes, in the words of a step, so that what holds for a step's tool holds for it; and that it is none.
-    fn tell_nested(&self, facts: &mut Telling, order: Option<u32>, frame: &Frame, now_ms: u64) {
+    fn tell_nested(&self, facts: &mut FactWriter, order: Option<u32>, frame: &Frame, now_ms: u64) {
         let tool = &frame.asked.callee.tool;
         if let Some(order) = order {
             self.tell_step_with(facts, order, tool, now_ms);
@@ -244,7 +247,7 @@ impl<C> Run<C> {
         facts.tell("nested-call", &frame.asked.caller, &slots);
     }
 
-    fn tell_nested_end(&self, facts: &mut Telling, about: About, frame: &Frame, now_ms: u64) {
+    fn tell_nested_end(&self, facts: &mut FactWriter, about: About, frame: &Frame, now_ms: u64) {
         let tool = frame.asked.callee.tool.tool.as_str();
         let took_ms = now_ms.saturating_sub(frame.called_ms);
         match about {
@@ -266,24 +269,24 @@ impl<C> Run<C> {
 
     /// The step whose call was under way when the run ended: no other moment tells what came of it.
     fn interrupted(&self) -> Option<u32> {
-        match self.at {
-            At::Calling { order, .. } => Some(order),
-            At::Judging {
-                then: then @ (Then::Respond(_) | Then::Fail(_)),
+        match self.state {
+            State::Calling { order, .. } => Some(order),
+            State::Judging {
+                then: then @ (Continuation::Respond(_) | Continuation::Fail(_)),
                 ..
             } if is_called(then) => then.order(),
             _ => None,
         }
     }
 
-    fn tool_name(&self, then: Then) -> &str {
+    fn tool_name(&self, then: Continuation) -> &str {
         then.order()
             .and_then(|order| self.plan.steps.get(order as usize)?.tool.as_ref())
             .map_or("", |tool| tool.tool.as_str())
     }
 
-    fn tell_failure(&self, facts: &mut Telling, then: Then, now_ms: u64) {
-        let (Then::Fail(attempt), Some(failing)) = (then, &self.failure) else {
+    fn tell_failure(&self, facts: &mut FactWriter, then: Continuation, now_ms: u64) {
+        let (Continuation::Fail(attempt), Some(failing)) = (then, &self.failure) else {
             return;
         };
         let number = attempt.number.max(1);
@@ -303,7 +306,7 @@ impl<C> Run<C> {
         tell_error(facts, tool, number, left, failing);
     }
 
-    fn tell_end(&self, facts: &mut Telling, now_ms: u64) {
+    fn tell_end(&self, facts: &mut FactWriter, now_ms: u64) {
         let Some((status, error)) = &self.ending else {
             return;
         };
@@ -367,7 +370,7 @@ impl<C> Run<C> {
     }
 }
 
-fn tell_tool_call(facts: &mut Telling, tool: &ToolFacts, attempt: u32) {
+fn tell_tool_call(facts: &mut FactWriter, tool: &ToolFacts, attempt: u32) {
     let slots = [
         ("tool", Slot::Text(&tool.tool)),
         ("version", Slot::Text(&tool.version)),
@@ -379,7 +382,7 @@ fn tell_tool_call(facts: &mut Telling, tool: &ToolFacts, attempt: u32) {
 }
 
 /// What an answer says about itself, and what the run has used up with it.
-fn tell_use(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64, response: &Value) {
+fn tell_use(facts: &mut FactWriter, tool: &str, attempt: u32, took_ms: u64, response: &Value) {
     let slots = [
         ("tool", Slot::Text(tool)),
         ("outcome", Slot::Text("output")),
@@ -421,7 +424,7 @@ fn tell_use(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64, respons
 }
 
 /// How a call ended that has no answer.
-fn tell_failed_call(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64, failing: &Failing) {
+fn tell_failed_call(facts: &mut FactWriter, tool: &str, attempt: u32, took_ms: u64, failing: &Failing) {
     let slots = [
         ("tool", Slot::Text(tool)),
         ("outcome", Slot::Text(outcome(&failing.failed.code))),
@@ -431,7 +434,7 @@ fn tell_failed_call(facts: &mut Telling, tool: &str, attempt: u32, took_ms: u64,
     facts.tell("tool-result", tool, &slots);
 }
 
-fn tell_error(facts: &mut Telling, tool: &str, attempt: u32, retries_left: u32, failing: &Failing) {
+fn tell_error(facts: &mut FactWriter, tool: &str, attempt: u32, retries_left: u32, failing: &Failing) {
     let failed = &failing.failed;
     let slots = [
         ("code", Slot::Text(&failed.code)),
@@ -445,8 +448,8 @@ fn tell_error(facts: &mut Telling, tool: &str, attempt: u32, retries_left: u32, 
 }
 
 /// Whether a call is about to be made, or was. A step can fail before its call: it was not allowed, or its input could not be made.
-fn is_called(then: Then) -> bool {
-    !matches!(then, Then::Fail(attempt) if attempt.number == 0)
+fn is_called(then: Continuation) -> bool {
+    !matches!(then, Continuation::Fail(attempt) if attempt.number == 0)
 }
 
 /// How a call ended, in the words of [`crate::Outcome::name`]. What the host stopped before or after the guest has the name of what it

@@ -13,8 +13,8 @@ mod memory;
 
 use super::failing::{FailedBy, Failing};
 use super::knowledge::size;
-use super::place::{About, At, Then};
-use super::{CallFailure, Command, GateQuestion, PackAnswer, Run, Shown};
+use super::state::{About, Continuation, State};
+use super::{CallFailure, Command, Evidence, GateQuestion, PackAnswer, Run};
 use crate::pack::{PackAction, REDACTED};
 use crate::plan::{Repeatable, ToolFacts};
 use memory::{Due, Known, Memory};
@@ -257,17 +257,17 @@ impl<C> Run<C> {
     }
 
     fn within(&self) -> Option<Within> {
-        match self.at {
-            At::Calling { order, attempt, .. } => Some(Within::Step { order, attempt }),
-            At::Asking { question, .. } => Some(Within::Gate { question }),
+        match self.state {
+            State::Calling { order, attempt, .. } => Some(Within::Step { order, attempt }),
+            State::Asking { question, .. } => Some(Within::Gate { question }),
             _ => None,
         }
     }
 
     /// When the outermost call's time is up.
     fn outermost_deadline_ms(&self) -> u64 {
-        match self.at {
-            At::Calling { deadline_ms, .. } => deadline_ms,
+        match self.state {
+            State::Calling { deadline_ms, .. } => deadline_ms,
             _ => self.deadline_ms,
         }
     }
@@ -301,9 +301,9 @@ impl<C> Run<C> {
     }
 
     fn ask_about_call(&mut self, about: About, now_ms: u64, commands: &mut Vec<Command>) {
-        let then = Then::Nested {
+        let then = Continuation::Nested {
             about,
-            order: self.at.order(),
+            order: self.state.order(),
         };
         let question = self.question(then, self.outermost_deadline_ms(), now_ms);
         if let Some(frame) = self.nested.top_mut() {
@@ -414,13 +414,13 @@ impl<C> Run<C> {
         &mut self,
         about: About,
         answers: Vec<PackAnswer>,
-        shown: Shown,
+        shown: Evidence,
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let then = Then::Nested {
+        let then = Continuation::Nested {
             about,
-            order: self.at.order(),
+            order: self.state.order(),
         };
         let decisive = self.judge(then, answers, shown, now_ms);
         let Some(frame) = self.nested.top_mut() else {
@@ -481,7 +481,7 @@ impl<C> Run<C> {
         };
         let path = frame.asked.path.clone();
         self.nested.memory.end(&path, &reply);
-        let step = self.at.order();
+        let step = self.state.order();
         let (status, error) = match &reply {
             NestedReply::Answered(_) => (NestedStatus::Completed, None),
             NestedReply::Failed(failed) => (NestedStatus::Failed, Some(failed.clone().into_error(step))),
@@ -522,7 +522,7 @@ impl<C> Run<C> {
             let path = &frame.asked.path;
             self.nested.memory.lose(path);
             let message = format!("{} ended before this call did", frame.asked.caller);
-            let error = ExecutionError::new("CALLER_ENDED", message, self.at.order());
+            let error = ExecutionError::new("CALLER_ENDED", message, self.state.order());
             self.list_end(path, NestedStatus::Failed, Some(error), now_ms);
             if frame.is_called() {
                 self.nested.lost.push(frame);

@@ -13,7 +13,7 @@ mod redact;
 use super::failing::Failing;
 use super::knowledge::MomentFacts;
 use super::nested::Frame;
-use super::place::{About, At, Attempt, Place, Then};
+use super::state::{About, Attempt, Checkpoint, Continuation, State};
 use super::{CallFailure, Command, KeptLog, Run};
 use crate::pack::{Decision, PackAction, decision};
 use crate::plan::{MountedPack, Repeatable, ToolFacts};
@@ -64,15 +64,15 @@ pub struct PackAnswer {
 
 /// What the packs were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum Evidence {
     /// What came from outside, as it is.
-    Whole,
+    Full,
     /// What a journal keeps of it: redactions have been carried out, and what was refused is not there.
-    Kept,
+    Redacted,
 }
 
 /// One thing that a pack said.
-struct Said {
+struct PackFinding {
     mount: usize,
     rule: Option<String>,
     severity: PackSeverity,
@@ -82,7 +82,7 @@ struct Said {
     redacted: bool,
 }
 
-impl Said {
+impl PackFinding {
     fn failure(mount: usize, reason: String) -> Self {
         Self {
             mount,
@@ -146,7 +146,7 @@ impl<C> Run<C> {
     }
 
     /// A question to the packs that want the moment. Only where there are some.
-    pub(super) fn question(&mut self, then: Then, deadline_ms: u64, now_ms: u64) -> PackQuestion {
+    pub(super) fn question(&mut self, then: Continuation, deadline_ms: u64, now_ms: u64) -> PackQuestion {
         let moment = then.moment();
         let mounts = self
             .plan
@@ -157,7 +157,10 @@ impl<C> Run<C> {
             .map(|(place, _)| place)
             .collect();
         self.questions = self.questions.saturating_add(1);
-        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        let nested = self
+            .nested
+            .top()
+            .filter(|_| matches!(then, Continuation::Nested { .. }));
         PackQuestion {
             question: self.questions,
             moment,
@@ -171,15 +174,17 @@ impl<C> Run<C> {
     }
 
     /// Asks the packs that want the moment about what happens next.
-    pub(super) fn ask_packs(&mut self, then: Then, now_ms: u64, commands: &mut Vec<Command>) {
+    pub(super) fn ask_packs(&mut self, then: Continuation, now_ms: u64, commands: &mut Vec<Command>) {
         let deadline_ms = match then {
-            Then::Call { deadline_ms, .. } | Then::Respond(Attempt { deadline_ms, .. }) => deadline_ms,
-            Then::Start | Then::Fail(_) | Then::Nested { .. } => self.deadline_ms,
-            Then::End => now_ms.saturating_add(END_MS),
+            Continuation::Call { deadline_ms, .. } | Continuation::Respond(Attempt { deadline_ms, .. }) => {
+                deadline_ms
+            }
+            Continuation::Start | Continuation::Fail(_) | Continuation::Nested { .. } => self.deadline_ms,
+            Continuation::End => now_ms.saturating_add(END_MS),
         };
         let question = self.question(then, deadline_ms, now_ms);
         commands.push(Command::AskPacks(question));
-        self.at = At::Judging {
+        self.state = State::Judging {
             question: self.questions,
             then,
             deadline_ms,
@@ -190,14 +195,14 @@ impl<C> Run<C> {
         &mut self,
         answered: u32,
         answers: Vec<PackAnswer>,
-        shown: Shown,
+        shown: Evidence,
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
         if let Some(about) = self.nested.asks(answered) {
             return self.nested_judged(about, answers, shown, now_ms, commands);
         }
-        let At::Judging { question, then, .. } = self.at else {
+        let State::Judging { question, then, .. } = self.state else {
             return;
         };
         if question != answered {
@@ -241,9 +246,9 @@ impl<C> Run<C> {
     /// What the answers come to: redactions are carried out, everything is recorded, and what decides is returned.
     pub(super) fn judge(
         &mut self,
-        then: Then,
+        then: Continuation,
         answers: Vec<PackAnswer>,
-        shown: Shown,
+        shown: Evidence,
         now_ms: u64,
     ) -> Option<Decisive> {
         let plan = Arc::clone(&self.plan);
@@ -271,7 +276,10 @@ impl<C> Run<C> {
                 expires_ms: decision::expires_ms(&said.details).ok().flatten(),
             })
         });
-        let answer = matches!(then, Then::Respond(_) | Then::Fail(_) | Then::Nested { .. });
+        let answer = matches!(
+            then,
+            Continuation::Respond(_) | Continuation::Fail(_) | Continuation::Nested { .. }
+        );
         let objected = said.iter().any(|said| said.redacted)
             || !secrets.is_empty()
             || matches!(
@@ -285,7 +293,7 @@ impl<C> Run<C> {
         };
         if self.kept_log == KeptLog::No {
             match then {
-                Then::Nested { .. } => self.nested.drop_log(),
+                Continuation::Nested { .. } => self.nested.drop_log(),
                 _ => self.log = CallLog::default(),
             }
         }
@@ -293,25 +301,25 @@ impl<C> Run<C> {
         let stands = match decisive.as_ref().map(|decisive| &decisive.action) {
             Some(PackAction::Veto | PackAction::Retry { .. }) => false,
             // Only what can wait for a person is kept until there is an answer.
-            Some(PackAction::Escalate) => !matches!(then, Then::Nested { .. }),
+            Some(PackAction::Escalate) => !matches!(then, Continuation::Nested { .. }),
             _ => true,
         };
         // Of a failure what is left may be kept, whatever follows from it.
-        let failed = Then::Nested {
+        let failed = Continuation::Nested {
             about: About::Fail,
             order: then.order(),
         };
-        if stands || matches!(then, Then::Fail(_)) || then == failed {
+        if stands || matches!(then, Continuation::Fail(_)) || then == failed {
             self.release(then);
         }
         decisive
     }
 
     /// Nothing stands against it: what the packs were asked about happens.
-    pub(super) fn go_on(&mut self, then: Then, now_ms: u64, commands: &mut Vec<Command>) {
+    pub(super) fn go_on(&mut self, then: Continuation, now_ms: u64, commands: &mut Vec<Command>) {
         match then {
-            Then::Start => self.at = At::Moving(Place::Before, 0),
-            Then::Call { order, deadline_ms } => {
+            Continuation::Start => self.state = State::Moving(Checkpoint::Before, 0),
+            Continuation::Call { order, deadline_ms } => {
                 let input = self.step(order).and_then(|step| step.input.clone());
                 let attempt = Attempt {
                     order,
@@ -320,24 +328,25 @@ impl<C> Run<C> {
                 };
                 self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
             }
-            Then::Respond(attempt) => {
+            Continuation::Respond(attempt) => {
                 let response = self.held.take().unwrap_or(Value::Null);
                 self.responded(attempt, response, now_ms, commands);
             }
-            Then::Fail(attempt) => {
+            Continuation::Fail(attempt) => {
                 let failed = self.failure.take().map(|failing| failing.failed);
                 let failed = failed.unwrap_or_else(CallFailure::unknown);
                 self.attempt_over(attempt, failed, now_ms, commands);
             }
-            Then::End => self.end_as_decided(now_ms, commands),
+            Continuation::End => self.end_as_decided(now_ms, commands),
             // A call that a tool makes goes on by itself: `nested_judged`.
-            Then::Nested { .. } => {}
+            Continuation::Nested { .. } => {}
         }
     }
 
-    fn pack_vetoes(&mut self, then: Then, message: String, now_ms: u64, commands: &mut Vec<Command>) {
+    fn pack_vetoes(&mut self, then: Continuation, message: String, now_ms: u64, commands: &mut Vec<Command>) {
         // The attempt's own error stays with its step; what was answered is not kept anywhere.
-        if let (Then::Fail(Attempt { order, .. }), Some(Failing { failed, .. })) = (then, self.failure.take())
+        if let (Continuation::Fail(Attempt { order, .. }), Some(Failing { failed, .. })) =
+            (then, self.failure.take())
         {
             let error = failed.into_error(Some(order));
             self.end_step(order, now_ms, |step| {
@@ -347,17 +356,17 @@ impl<C> Run<C> {
             self.describe_step(order);
         }
         self.held = None;
-        self.at = At::Moving(Place::Start, 0);
+        self.state = State::Moving(Checkpoint::Start, 0);
         let error = ExecutionError::new("PACK_VETO", message, then.order());
         self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
     }
 
-    fn retry_for_packs(&mut self, then: Then, until_ms: u64, commands: &mut Vec<Command>) {
-        let (Then::Respond(attempt) | Then::Fail(attempt)) = then else {
+    fn retry_for_packs(&mut self, then: Continuation, until_ms: u64, commands: &mut Vec<Command>) {
+        let (Continuation::Respond(attempt) | Continuation::Fail(attempt)) = then else {
             return;
         };
         (self.held, self.failure) = (None, None);
-        self.at = At::Backoff {
+        self.state = State::Backoff {
             order: attempt.order,
             attempt: attempt.number,
             until_ms,
@@ -367,8 +376,8 @@ impl<C> Run<C> {
     }
 
     /// When a pack's retry would be made, or why the step's own policy has no room for it.
-    fn retry_at(&self, then: Then, delay_ms: Option<u64>, now_ms: u64) -> Result<u64, String> {
-        let (Then::Respond(attempt) | Then::Fail(attempt)) = then else {
+    fn retry_at(&self, then: Continuation, delay_ms: Option<u64>, now_ms: u64) -> Result<u64, String> {
+        let (Continuation::Respond(attempt) | Continuation::Fail(attempt)) = then else {
             return Err("only the call of a step is made again, when it has ended".to_owned());
         };
         let Attempt {
@@ -412,12 +421,12 @@ impl<C> Run<C> {
     fn decisive(
         &self,
         packs: &[MountedPack],
-        then: Then,
-        said: &[Said],
+        then: Continuation,
+        said: &[PackFinding],
         retry_at: &[Result<u64, String>],
     ) -> Option<usize> {
         // A run that has ended badly has ended: packs can only tell about it.
-        let is_over = then == Then::End
+        let is_over = then == Continuation::End
             && self
                 .ending
                 .as_ref()
@@ -425,7 +434,7 @@ impl<C> Run<C> {
         if is_over {
             return None;
         }
-        let rank = |place: usize, said: &Said| {
+        let rank = |place: usize, said: &PackFinding| {
             let mandatory = packs
                 .get(said.mount)
                 .is_none_or(|pack| pack.mode == PackMode::Mandatory);
@@ -449,15 +458,15 @@ impl<C> Run<C> {
     fn why_not(
         &self,
         pack: &MountedPack,
-        said: &Said,
+        said: &PackFinding,
         retry: Option<&Result<u64, String>>,
-        then: Then,
+        then: Continuation,
     ) -> String {
         match (&said.action, retry) {
             _ if pack.mode != PackMode::Mandatory => format!("{} is advisory", pack.id),
             (PackAction::Retry { .. }, Some(Err(reason))) => reason.clone(),
             (PackAction::Redact(_), _) => "there is nothing to be redacted at this moment".to_owned(),
-            _ if then == Then::End => "the run has ended".to_owned(),
+            _ if then == Continuation::End => "the run has ended".to_owned(),
             _ => "what another rule or pack asked for goes before it".to_owned(),
         }
     }
@@ -465,12 +474,15 @@ impl<C> Run<C> {
     fn record(
         &mut self,
         packs: &[MountedPack],
-        then: Then,
-        said: Vec<Said>,
+        then: Continuation,
+        said: Vec<PackFinding>,
         decides: Option<usize>,
         retry_at: &[Result<u64, String>],
     ) {
-        let nested = self.nested.top().filter(|_| matches!(then, Then::Nested { .. }));
+        let nested = self
+            .nested
+            .top()
+            .filter(|_| matches!(then, Continuation::Nested { .. }));
         let call = nested.map(|frame| frame.asked.path.clone());
         let evaluations = said.into_iter().enumerate().filter_map(|(place, said)| {
             let pack = packs.get(said.mount)?;
@@ -508,21 +520,21 @@ impl<C> Run<C> {
 }
 
 /// Everything that the asked packs said, in load order. One that is not among the answers has not answered.
-fn listed(packs: &[MountedPack], moment: Moment, answers: Vec<PackAnswer>) -> Vec<Said> {
+fn listed(packs: &[MountedPack], moment: Moment, answers: Vec<PackAnswer>) -> Vec<PackFinding> {
     let mut said = Vec::new();
     let mut answers = answers;
     for (mount, _) in packs.iter().enumerate().filter(|(_, pack)| pack.wants(moment)) {
         match answers.iter().position(|answer| answer.mount == mount) {
-            None => said.push(Said::failure(mount, "it did not answer".to_owned())),
+            None => said.push(PackFinding::failure(mount, "it did not answer".to_owned())),
             Some(place) => {
                 let answer = answers.swap_remove(place);
                 said.extend(
                     answer
                         .decisions
                         .into_iter()
-                        .map(|decision| Said::decision(mount, decision)),
+                        .map(|decision| PackFinding::decision(mount, decision)),
                 );
-                said.extend(answer.failure.map(|reason| Said::failure(mount, reason)));
+                said.extend(answer.failure.map(|reason| PackFinding::failure(mount, reason)));
             }
         }
     }

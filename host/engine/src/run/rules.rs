@@ -1,6 +1,6 @@
 //! Rules: the first match decides (D6).
 
-use super::place::{At, Place};
+use super::state::{Checkpoint, State};
 use super::{Command, Run};
 use crate::condition::{Context, Fuel, Variable};
 use mizzen_model::execution::{Escalation, ExecutionError, ExecutionStatus, RuleEvaluation};
@@ -14,7 +14,7 @@ impl<C> Run<C> {
     /// the next rule is asked. A mandatory rule whose condition has no answer denies.
     pub(super) fn judge_rules(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
         let plan = Arc::clone(&self.plan);
-        self.at = At::Moving(Place::Start, 0);
+        self.state = State::Moving(Checkpoint::Start, 0);
         for rule in &plan.rules {
             let context = Context::new()
                 .with(Variable::Input, &self.input)

@@ -1,8 +1,8 @@
 //! Steps: map in, check, call, map out; and what follows when one of these fails.
 
 use super::failing::{FailedBy, Failing};
-use super::place::{At, Attempt, Place, Then};
-use super::{CallFailure, Command, MAP_LIMIT, Run, Shown, Transient};
+use super::state::{Attempt, Checkpoint, Continuation, State};
+use super::{CallFailure, Command, Evidence, MAP_LIMIT, Run, Transient};
 use crate::map::Scope;
 use crate::plan::{PlannedStep, Repeatable, StepInput};
 use mizzen_model::execution::{CallLog, ExecutionError, ExecutionStatus, StepExecution, StepStatus};
@@ -39,7 +39,7 @@ impl<C> Run<C> {
                     .map_or(u64::MAX, |timeout| now_ms.saturating_add(timeout));
                 let deadline_ms = own.min(self.deadline_ms);
                 if self.wants(Moment::BeforeStep) {
-                    self.ask_packs(Then::Call { order, deadline_ms }, now_ms, commands);
+                    self.ask_packs(Continuation::Call { order, deadline_ms }, now_ms, commands);
                 } else {
                     let attempt = Attempt {
                         order,
@@ -101,7 +101,7 @@ impl<C> Run<C> {
         self.log = CallLog::default();
         self.nested.next_attempt();
         self.with_step(order, |step| step.attempts = attempt);
-        self.at = At::Calling {
+        self.state = State::Calling {
             order,
             attempt,
             deadline_ms,
@@ -116,7 +116,7 @@ impl<C> Run<C> {
 
     /// Whether this attempt is the one that is under way.
     pub(super) fn is_calling(&self, order: u32, attempt: u32) -> bool {
-        matches!(self.at, At::Calling { order: at, attempt: number, .. } if (at, number) == (order, attempt))
+        matches!(self.state, State::Calling { order: at, attempt: number, .. } if (at, number) == (order, attempt))
     }
 
     pub(super) fn call_ended(
@@ -127,11 +127,11 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let At::Calling {
+        let State::Calling {
             order: expected,
             attempt: current,
             deadline_ms,
-        } = self.at
+        } = self.state
         else {
             return;
         };
@@ -152,7 +152,7 @@ impl<C> Run<C> {
         match result {
             Ok(response) if self.wants(Moment::AfterStep) => {
                 self.held = Some(response);
-                self.ask_packs(Then::Respond(attempt), now_ms, commands);
+                self.ask_packs(Continuation::Respond(attempt), now_ms, commands);
             }
             Ok(response) => self.responded(attempt, response, now_ms, commands),
             Err(failed) => {
@@ -171,7 +171,7 @@ impl<C> Run<C> {
     ) {
         if self.wants(Moment::OnError) {
             self.failure = Some(failing);
-            self.ask_packs(Then::Fail(attempt), now_ms, commands);
+            self.ask_packs(Continuation::Fail(attempt), now_ms, commands);
         } else {
             self.attempt_over(attempt, failing.failed, now_ms, commands);
         }
@@ -192,7 +192,7 @@ impl<C> Run<C> {
         } = attempt;
         let until_ms = now_ms.saturating_add(self.backoff_ms(order, number));
         if self.may_retry(order, number, &failed) && until_ms < deadline_ms {
-            self.at = At::Backoff {
+            self.state = State::Backoff {
                 order,
                 attempt: number,
                 until_ms,
@@ -236,8 +236,8 @@ impl<C> Run<C> {
     }
 
     pub(super) fn tick(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        match self.at {
-            At::Backoff {
+        match self.state {
+            State::Backoff {
                 order,
                 attempt,
                 until_ms,
@@ -256,7 +256,7 @@ impl<C> Run<C> {
                 self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
             }
             // The step's own time is up; the chain's is judged elsewhere.
-            At::Calling {
+            State::Calling {
                 order,
                 attempt,
                 deadline_ms,
@@ -269,8 +269,8 @@ impl<C> Run<C> {
                 self.step_time_up(attempt, now_ms, commands);
             }
             // Also while packs are asked: an answer that nobody has judged in time is no answer.
-            At::Judging {
-                then: Then::Call { order, deadline_ms },
+            State::Judging {
+                then: Continuation::Call { order, deadline_ms },
                 ..
             } if now_ms >= deadline_ms => {
                 let attempt = Attempt {
@@ -280,18 +280,18 @@ impl<C> Run<C> {
                 };
                 self.step_time_up(attempt, now_ms, commands);
             }
-            At::Judging {
-                then: Then::Respond(attempt),
+            State::Judging {
+                then: Continuation::Respond(attempt),
                 ..
             } if now_ms >= attempt.deadline_ms => self.step_time_up(attempt, now_ms, commands),
             // Nobody has answered: what mandatory packs have not seen does not end well.
-            At::Judging {
+            State::Judging {
                 question,
-                then: Then::End,
+                then: Continuation::End,
                 deadline_ms,
             } if now_ms >= deadline_ms => {
                 commands.push(Command::StopCalls);
-                self.packs_answered(question, Vec::new(), Shown::Whole, now_ms, commands);
+                self.packs_answered(question, Vec::new(), Evidence::Full, now_ms, commands);
             }
             _ => {}
         }
@@ -341,7 +341,7 @@ impl<C> Run<C> {
                     *slot = Some(output);
                 }
                 self.describe_step(order);
-                self.at = At::Moving(Place::StepAfter(order), 0);
+                self.state = State::Moving(Checkpoint::StepAfter(order), 0);
             }
             Err(fault) => {
                 let failed =
@@ -361,7 +361,7 @@ impl<C> Run<C> {
         });
         self.describe_step(order);
         // The call has ended: nothing is left to stop.
-        self.at = At::Moving(Place::OnError(order), 0);
+        self.state = State::Moving(Checkpoint::OnError(order), 0);
         if self.plan.on_error.is_empty() {
             self.fail(order, now_ms, commands);
         }

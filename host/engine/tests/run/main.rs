@@ -149,7 +149,7 @@ fn nested() -> impl Strategy<Value = Event> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    use mizzen_engine::run::{CallFailure, PackAnswer, Shown, Transient};
+    use mizzen_engine::run::{CallFailure, Evidence, PackAnswer, Transient};
     use mizzen_model::execution::Approval;
     let transient = prop_oneof![Just(Transient::Yes), Just(Transient::No)];
     let failure = transient.prop_map(|transient| CallFailure {
@@ -173,7 +173,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (1u32..6).prop_map(|question| Event::PacksAnswered {
             question,
             answers: vec![PackAnswer { mount: 0, decisions: Vec::new(), failure: None }],
-            shown: Shown::Whole,
+            shown: Evidence::Full,
         }),
         2 => Just(Event::Tick),
         1 => any::<bool>().prop_map(|approve| Event::Decided {

@@ -3,7 +3,7 @@
 use crate::script::{Case, START_MS, cases};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::MountedPack;
-use mizzen_engine::run::{Command, Event, KeptLog, PackAnswer, PackQuestion, Released, Run, Shown};
+use mizzen_engine::run::{Command, Event, Evidence, KeptLog, PackAnswer, PackQuestion, Released, Run};
 use mizzen_model::execution::{CallLog, PackEvaluation};
 use mizzen_model::pack::Moment;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ fn kept(question: u32, mounted: &[MountedPack], said: &[PackEvaluation]) -> Even
     Event::PacksAnswered {
         question,
         answers,
-        shown: Shown::Kept,
+        shown: Evidence::Redacted,
     }
 }
 

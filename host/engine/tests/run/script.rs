@@ -5,7 +5,7 @@ mod guests;
 use guests::{Does, Guests, ended};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, Plan, Repeatable, Target, ToolFacts, Unresolved};
-use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Run, Shown, Start, Within};
+use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion, Run, Start, Within};
 use mizzen_model::council::Council;
 use mizzen_model::execution::{Approval, CallLog, ChainExecutionResult, ExecutionStatus, LogEntry, LogLevel};
 use mizzen_model::governance::{PackMode, PackOrigin};
@@ -311,7 +311,7 @@ impl Case {
         Event::PacksAnswered {
             question: question.question,
             answers: self.answers(question, &mut playing.asked),
-            shown: Shown::Whole,
+            shown: Evidence::Full,
         }
     }
 

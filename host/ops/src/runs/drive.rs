@@ -23,7 +23,7 @@ use super::nested::{Awaited, Request};
 use super::packs::{self, Cleared, PackSet};
 use super::perform;
 use super::resolve::StepCall;
-use super::{EndedRun, Message, Progress, Rest, Unbegun};
+use super::{EndedRun, Message, Progress, Rejected, RunPhase};
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::traces::Span;
@@ -205,7 +205,7 @@ impl Driver {
             None => EndedRun::new(result),
         };
         self.progress.send_replace(Progress {
-            rest: Rest::Ended(Arc::new(ended)),
+            rest: RunPhase::Ended(Arc::new(ended)),
         });
     }
 
@@ -423,8 +423,8 @@ impl Driver {
                 tracing::warn!(execution = %self.id, %error, "a run waits for the store");
                 Ok(())
             }
-            Wrote::Before(answer) => self.give_up(Unbegun::Before(answer)),
-            Wrote::Failed { error, stored: false } => self.give_up(Unbegun::Failed(error)),
+            Wrote::Before(answer) => self.give_up(Rejected::Duplicate(answer)),
+            Wrote::Failed { error, stored: false } => self.give_up(Rejected::Failed(error)),
             Wrote::Failed { error, stored: true } => {
                 tracing::error!(execution = %self.id, %error, "a run is no longer driven here");
                 Err(Stopped)
@@ -433,12 +433,12 @@ impl Driver {
     }
 
     /// Says that there is no such run after all: it never was in the store.
-    fn give_up(&mut self, why: Unbegun) -> Result<(), Stopped> {
+    fn give_up(&mut self, why: Rejected) -> Result<(), Stopped> {
         if let Some(span) = self.span.take() {
             span.discard();
         }
         self.progress.send_replace(Progress {
-            rest: Rest::Unbegun(Arc::new(why)),
+            rest: RunPhase::Rejected(Arc::new(why)),
         });
         Err(Stopped)
     }
@@ -447,9 +447,9 @@ impl Driver {
     fn publish(&self) {
         let result = self.run.result();
         let rest = match result.status {
-            _ if !self.ledger.is_durable() => Rest::Moving,
-            ExecutionStatus::AwaitingApproval => Rest::Waiting(Arc::new(result.clone())),
-            _ => Rest::Moving,
+            _ if !self.ledger.is_durable() => RunPhase::Running,
+            ExecutionStatus::AwaitingApproval => RunPhase::Waiting(Arc::new(result.clone())),
+            _ => RunPhase::Running,
         };
         self.progress.send_replace(Progress { rest });
     }

@@ -22,7 +22,7 @@ const BYTES: usize = 1 << 20;
 
 type Writing = Pin<Box<dyn Future<Output = Result<Written, WriteError<RunRefused>>> + Send>>;
 type Reply = oneshot::Sender<ChainExecutionResult>;
-type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
+type RunPhase = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How a run enters the store.
 pub(crate) struct Starting {
@@ -57,7 +57,7 @@ enum Flight {
     /// The store is asked. What was handed to it is kept, in case it has no room.
     Writing { answer: Writing, asked: Unwritten },
     /// The store had no room: it is asked again after a while.
-    Resting(Rest),
+    Resting(RunPhase),
 }
 
 /// What came of a write.
@@ -169,7 +169,11 @@ impl Ledger {
     }
 
     /// Brings what has gathered into the store, one write after the other. Pending for ever when there is nothing to write.
-    pub(super) fn poll_write(&mut self, context: &mut Context<'_>, rest: impl Fn() -> Rest) -> Poll<Wrote> {
+    pub(super) fn poll_write(
+        &mut self,
+        context: &mut Context<'_>,
+        rest: impl Fn() -> RunPhase,
+    ) -> Poll<Wrote> {
         loop {
             let (answer, asked) = match self.flight.take() {
                 Some(Flight::Writing { mut answer, asked }) => match answer.as_mut().poll(context) {

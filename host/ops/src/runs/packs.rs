@@ -10,7 +10,7 @@ use crate::metrics::Family;
 use crate::toolbox::{InstalledPack, Loaded, MomentTerms};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
-use mizzen_engine::run::{Command, Event, PackAnswer, PackQuestion, Shown};
+use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::json::{Form, serde_write_canonical, write_string};
@@ -144,7 +144,7 @@ pub(super) async fn ask(
         let event = Event::PacksAnswered {
             question: question.question,
             answers: script.judge(question).await,
-            shown: Shown::Whole,
+            shown: Evidence::Full,
         };
         return (event, Body::default());
     }
@@ -195,7 +195,7 @@ pub(super) async fn ask(
     let event = Event::PacksAnswered {
         question: question.question,
         answers,
-        shown: Shown::Whole,
+        shown: Evidence::Full,
     };
     (event, Body::default())
 }
@@ -264,7 +264,7 @@ impl Cleared {
         Event::PacksAnswered {
             question: self.question,
             answers: self.asked.iter().map(answer).collect(),
-            shown: Shown::Kept,
+            shown: Evidence::Redacted,
         }
     }
 }
@@ -402,7 +402,7 @@ pub(super) fn parse(value: &Value) -> Option<Event> {
     Some(Event::PacksAnswered {
         question: u32::try_from(value.get("question")?.as_u64()?).ok()?,
         answers,
-        shown: Shown::Kept,
+        shown: Evidence::Redacted,
     })
 }
 

@@ -55,7 +55,7 @@ impl MomentFacts {
 }
 
 /// Facts in the making.
-pub(super) struct Telling {
+pub(super) struct FactWriter {
     told: MomentFacts,
     /// The templates that somebody reads.
     read: Arc<[&'static str]>,
@@ -79,7 +79,7 @@ pub(super) enum Slot<'a> {
     Flag(bool),
 }
 
-impl Telling {
+impl FactWriter {
     pub(super) fn new(run_id: String, now_ms: u64, read: Arc<[&'static str]>) -> Self {
         Self {
             read,
@@ -332,7 +332,7 @@ mod tests {
     use serde_json::json;
 
     fn told() -> MomentFacts {
-        let mut telling = Telling::new("run".to_owned(), 7, Arc::from(["moment", "budget"]));
+        let mut telling = FactWriter::new("run".to_owned(), 7, Arc::from(["moment", "budget"]));
         telling.tell("step", "chain", &[("name", Slot::Text("nobody reads it"))]);
         telling.evidence("input", "step", &json!({"nobody": "reads it"}));
         telling.tell("moment", "run", &[("name", Slot::Text("before \"run\"\n"))]);

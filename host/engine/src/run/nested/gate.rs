@@ -1,6 +1,6 @@
 //! The gate agent's own call, where its tool touches the world: packs are asked about it as about a tool's call.
 
-use super::super::place::About;
+use super::super::state::About;
 use super::super::{Command, GateQuestion, Run};
 use super::{Callee, Frame, GATE, NestedAsked, State, Within};
 use mizzen_model::execution::CallLog;

@@ -2,9 +2,9 @@
 
 use super::super::failing::{FailedBy, Failing};
 use super::super::nested::Frame;
-use super::super::place::{About, Then};
+use super::super::state::{About, Continuation};
 use super::super::{Released, Run};
-use super::{Said, Shown};
+use super::{Evidence, PackFinding};
 use crate::pack::{PackAction, REDACTED};
 use crate::plan::MountedPack;
 use mizzen_model::governance::PackMode;
@@ -15,25 +15,25 @@ impl<C> Run<C> {
     pub(super) fn redact(
         &mut self,
         packs: &[MountedPack],
-        then: Then,
-        shown: Shown,
-        said: &mut [Said],
+        then: Continuation,
+        shown: Evidence,
+        said: &mut [PackFinding],
     ) -> Vec<String> {
         let mut secrets = Vec::new();
         // What is taken out of the input of a call.
         let is_input = matches!(
             then,
-            Then::Call { .. }
-                | Then::Nested {
+            Continuation::Call { .. }
+                | Continuation::Nested {
                     about: About::Call,
                     ..
                 }
         );
         let (mut taken, mut patterns) = (Vec::new(), Vec::new());
         let mut error = self.failing(then).map(|failing| failing.text());
-        let is_kept = shown == Shown::Kept && self.keeps_redacted(then);
+        let is_kept = shown == Evidence::Redacted && self.keeps_redacted(then);
         // Keys last, and the deepest first: a pointer to something else may lead over one of them.
-        let depth = |said: &Said| match &said.action {
+        let depth = |said: &PackFinding| match &said.action {
             PackAction::Redact(redaction) => redaction.pointer().len(),
             _ => 0,
         };
@@ -57,20 +57,20 @@ impl<C> Run<C> {
                         patterns.extend(redaction.pattern().filter(|_| is_input).map(str::to_owned));
                         continue;
                     }
-                    Then::Nested { about, .. } => match about {
+                    Continuation::Nested { about, .. } => match about {
                         About::Call => self.nested.top_mut().map(|frame| &mut frame.asked.input),
                         About::Respond => self.nested.top_mut().and_then(|frame| frame.held.as_mut()),
                         About::Fail => error.as_mut(),
                     },
-                    Then::Fail(_) => error.as_mut(),
-                    Then::Respond(_) => self.held.as_mut(),
-                    Then::Call { order, .. } => self
+                    Continuation::Fail(_) => error.as_mut(),
+                    Continuation::Respond(_) => self.held.as_mut(),
+                    Continuation::Call { order, .. } => self
                         .result
                         .steps
                         .get_mut(order as usize)
                         .and_then(|step| step.input.as_mut()),
                     // Nothing is there to be redacted: it is recorded that it was asked for.
-                    Then::Start | Then::End => continue,
+                    Continuation::Start | Continuation::End => continue,
                 };
                 let Some(target) = target else { continue };
                 if redaction.is_about_keys(target) != keys {
@@ -86,7 +86,7 @@ impl<C> Run<C> {
                     Err(_) if is_input && self.input_is_redacted => said.redacted = true,
                     Err(error) => {
                         let rule = said.rule.as_deref().unwrap_or_default();
-                        *said = Said::failure(said.mount, format!("rule {rule:?}: {error}"));
+                        *said = PackFinding::failure(said.mount, format!("rule {rule:?}: {error}"));
                     }
                 }
             }
@@ -101,29 +101,34 @@ impl<C> Run<C> {
 
     /// Whether a journal has what packs look at as they have left it. What follows from the run itself is made again whole, and then
     /// redacted again.
-    fn keeps_redacted(&self, then: Then) -> bool {
+    fn keeps_redacted(&self, then: Continuation) -> bool {
         match then {
-            Then::Start | Then::Call { .. } | Then::End => false,
-            Then::Respond(_) => true,
-            Then::Fail(_) => self.is_failed_by(FailedBy::Call),
-            Then::Nested { about, .. } => {
+            Continuation::Start | Continuation::Call { .. } | Continuation::End => false,
+            Continuation::Respond(_) => true,
+            Continuation::Fail(_) => self.is_failed_by(FailedBy::Call),
+            Continuation::Nested { about, .. } => {
                 about != About::Call || !self.nested.top().is_some_and(Frame::is_the_gates)
             }
         }
     }
 
     /// The failure that packs look at.
-    fn failing(&mut self, then: Then) -> Option<&mut Failing> {
+    fn failing(&mut self, then: Continuation) -> Option<&mut Failing> {
         match then {
-            Then::Nested { .. } => self.nested.top_mut()?.failure.as_mut(),
+            Continuation::Nested { .. } => self.nested.top_mut()?.failure.as_mut(),
             _ => self.failure.as_mut(),
         }
     }
 
     /// A failure's message that a mandatory pack objects to, or has not seen to the end, is not kept. A pack that does not read
     /// evidence objects to the failure and not to its words, which tell people what went wrong. Returns the words that are gone.
-    pub(super) fn withhold(&mut self, packs: &[MountedPack], then: Then, said: &[Said]) -> Vec<String> {
-        let objects = |said: &Said| {
+    pub(super) fn withhold(
+        &mut self,
+        packs: &[MountedPack],
+        then: Continuation,
+        said: &[PackFinding],
+    ) -> Vec<String> {
+        let objects = |said: &PackFinding| {
             let pack = packs
                 .get(said.mount)
                 .filter(|pack| pack.mode == PackMode::Mandatory);
@@ -142,9 +147,9 @@ impl<C> Run<C> {
 
     /// What may be kept of how the last call ended, or of what a tool calls another with. What the run has found itself is not in a
     /// journal, but found again.
-    pub(super) fn release(&mut self, then: Then) {
+    pub(super) fn release(&mut self, then: Continuation) {
         self.released = match then {
-            Then::Nested { about, .. } => self.nested.top().and_then(|frame| {
+            Continuation::Nested { about, .. } => self.nested.top().and_then(|frame| {
                 let failed = frame.failure.as_ref().map(|failing| failing.failed.clone());
                 match about {
                     // What the gate agent is asked follows from the run.
@@ -166,7 +171,7 @@ impl<C> Run<C> {
     }
 
     /// A reason that quotes what was redacted would carry it into the journal, and so would a pointer that leads over a key.
-    pub(super) fn scrub(&self, said: &mut [Said], secrets: &[String], then: Then) {
+    pub(super) fn scrub(&self, said: &mut [PackFinding], secrets: &[String], then: Continuation) {
         if secrets.is_empty() {
             return;
         }

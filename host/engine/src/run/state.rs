@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A checkpoint: a set of gates that are evaluated one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Checkpoint {
     /// The rules have allowed; nobody stands here but packs.
     Start,
     /// The chain's before gates.
@@ -24,27 +24,27 @@ pub(super) enum Place {
     After,
 }
 
-impl Place {
+impl Checkpoint {
     /// The step that the checkpoint belongs to.
     pub(super) fn order(self) -> Option<u32> {
         match self {
-            Place::Start | Place::Before | Place::After => None,
-            Place::StepBefore(order)
-            | Place::StepAfter(order)
-            | Place::EachStep(order)
-            | Place::OnError(order) => Some(order),
+            Checkpoint::Start | Checkpoint::Before | Checkpoint::After => None,
+            Checkpoint::StepBefore(order)
+            | Checkpoint::StepAfter(order)
+            | Checkpoint::EachStep(order)
+            | Checkpoint::OnError(order) => Some(order),
         }
     }
 }
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum State {
     /// About to evaluate the gate with this index.
-    Moving(Place, usize),
+    Moving(Checkpoint, usize),
     /// The condition allowed and the gate agent was asked.
     Asking {
-        place: Place,
+        place: Checkpoint,
         index: usize,
         question: u32,
     },
@@ -64,13 +64,13 @@ pub(super) enum At {
     /// Packs were asked, and this is what happens when nothing stands against it.
     Judging {
         question: u32,
-        then: Then,
+        then: Continuation,
         deadline_ms: u64,
     },
     /// A person is asked: by a rule, or by packs about what happens then.
     Approval {
         since_ms: u64,
-        then: Option<Then>,
+        then: Option<Continuation>,
         /// How long the one who asks lets a person answer; the host's own limit holds beside it.
         expires_ms: Option<u64>,
     },
@@ -78,20 +78,23 @@ pub(super) enum At {
     Done,
 }
 
-impl At {
+impl State {
     /// The step that the run is in.
     pub(super) fn order(&self) -> Option<u32> {
         match self {
-            At::Moving(place, _) | At::Asking { place, .. } => place.order(),
-            At::Calling { order, .. } | At::Backoff { order, .. } => Some(*order),
-            At::Judging { then, .. } => then.order(),
-            At::Approval { .. } | At::Done => None,
+            State::Moving(place, _) | State::Asking { place, .. } => place.order(),
+            State::Calling { order, .. } | State::Backoff { order, .. } => Some(*order),
+            State::Judging { then, .. } => then.order(),
+            State::Approval { .. } | State::Done => None,
         }
     }
 
     /// Whether a call is under way outside.
     pub(super) fn is_outside(&self) -> bool {
-        matches!(self, At::Calling { .. } | At::Asking { .. } | At::Judging { .. })
+        matches!(
+            self,
+            State::Calling { .. } | State::Asking { .. } | State::Judging { .. }
+        )
     }
 }
 
@@ -107,7 +110,7 @@ pub(super) struct Attempt {
 
 /// What packs are asked about: what happens when nothing stands against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Continuation {
     /// The run begins.
     Start,
     /// A step's first call is made.
@@ -133,16 +136,16 @@ pub(super) enum About {
     Fail,
 }
 
-impl Then {
+impl Continuation {
     /// The moment by which packs know it.
     pub(super) fn moment(self) -> Moment {
         match self {
-            Then::Start => Moment::BeforeRun,
-            Then::Call { .. } => Moment::BeforeStep,
-            Then::Respond(_) => Moment::AfterStep,
-            Then::Fail(_) => Moment::OnError,
-            Then::End => Moment::AtEnd,
-            Then::Nested { about, .. } => match about {
+            Continuation::Start => Moment::BeforeRun,
+            Continuation::Call { .. } => Moment::BeforeStep,
+            Continuation::Respond(_) => Moment::AfterStep,
+            Continuation::Fail(_) => Moment::OnError,
+            Continuation::End => Moment::AtEnd,
+            Continuation::Nested { about, .. } => match about {
                 About::Call => Moment::BeforeStep,
                 About::Respond => Moment::AfterStep,
                 About::Fail => Moment::OnError,
@@ -153,18 +156,18 @@ impl Then {
     /// The step that it is about.
     pub(super) fn order(self) -> Option<u32> {
         match self {
-            Then::Start | Then::End => None,
-            Then::Call { order, .. } => Some(order),
-            Then::Respond(attempt) | Then::Fail(attempt) => Some(attempt.order),
-            Then::Nested { order, .. } => order,
+            Continuation::Start | Continuation::End => None,
+            Continuation::Call { order, .. } => Some(order),
+            Continuation::Respond(attempt) | Continuation::Fail(attempt) => Some(attempt.order),
+            Continuation::Nested { order, .. } => order,
         }
     }
 
     /// The same after a person was waited for, which uses up nobody's time (D6).
     pub(super) fn later(mut self, waited_ms: u64) -> Self {
-        if let Then::Call { deadline_ms, .. }
-        | Then::Respond(Attempt { deadline_ms, .. })
-        | Then::Fail(Attempt { deadline_ms, .. }) = &mut self
+        if let Continuation::Call { deadline_ms, .. }
+        | Continuation::Respond(Attempt { deadline_ms, .. })
+        | Continuation::Fail(Attempt { deadline_ms, .. }) = &mut self
         {
             *deadline_ms = deadline_ms.saturating_add(waited_ms);
         }
