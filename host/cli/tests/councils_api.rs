@@ -440,10 +440,10 @@ fn sprites_councils_and_chains_are_named_by_their_names() {
         .expect(200, "");
     assert_eq!(ids(&put).0, old);
     let refused = server.call_json("POST", "/v1/councils", &body("SOL-FORGE@2.0.0", ["a", "b"]));
-    let refused = refused.expect(400, "VALIDATION_ERROR");
-    assert_eq!(refused["details"]["errors"][0]["path"], "/sprites/0", "{refused}");
-    assert!(
-        refused["message"].as_str().unwrap().contains("SOL-FORGE@2.0.0"),
+    let refused = refused.expect(404, "SPRITE_NOT_FOUND");
+    assert_eq!(
+        refused["details"]["missing_sprites"],
+        json!(["SOL-FORGE@2.0.0"]),
         "{refused}"
     );
 

@@ -26,8 +26,11 @@ pub use name::{NotASpriteName, SPRITE_NAME_MAX, SPRITE_NAME_MIN, SPRITE_NAME_PAT
 pub use prompt::{PROMPT_MAX, PromptReference, system_prompt_reference};
 pub use test_case::{TEST_CASE, TestCase};
 pub use test_run::{Case, Difference, TestOutcome, TestReport, Verdict, select_cases};
-pub(crate) use tool_reference::is_tool_reference;
-pub use tool_reference::{NotAToolReference, TOOL_REFERENCE_MAX, TOOL_REFERENCE_PATTERN, ToolReference};
+pub use tool_reference::{
+    NotAToolReference, TOOL_REFERENCE_MAX, TOOL_REFERENCE_PATTERN, ToolReference, VERSION_RANGE_MAX,
+    VERSION_RANGE_PATTERN,
+};
+pub(crate) use tool_reference::{is_tool_reference, is_version_range};
 pub(crate) use version::is_semver;
 pub use version::{NotAVersion, SEMVER_MAX, SEMVER_PATTERN, SemVer};
 

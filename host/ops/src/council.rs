@@ -68,7 +68,7 @@ impl Host {
         let missing = draft.missing_sprites(|id| found.contains_key(&id.uuid()));
         if !missing.is_empty() {
             return Err(Refusal::MissingSprites {
-                missing: uuids(missing),
+                missing: missing.iter().map(ToString::to_string).collect(),
             }
             .into());
         }

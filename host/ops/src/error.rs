@@ -143,8 +143,8 @@ pub enum Refusal {
     /// A council names sprites that do not exist.
     #[error("some sprites do not exist: {}", list(missing))]
     MissingSprites {
-        /// Their ids.
-        missing: Vec<Uuid>,
+        /// Their ids, or their names where it names them so.
+        missing: Vec<String>,
     },
     /// A council names gate agents that do not exist.
     #[error("some gate agents do not exist: {}", list(missing))]
@@ -270,8 +270,8 @@ fn too_many_runs(limit: QuotaExceeded, most: usize) -> String {
     format!("{what}; answer or cancel those that wait for a person, or try again when some have ended")
 }
 
-fn list(ids: &[Uuid]) -> String {
-    ids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ")
+fn list(ids: &[impl ToString]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl From<StoreError> for Fault {
@@ -334,6 +334,7 @@ pub(crate) fn council_refused(council: Uuid, domain: &str, error: WriteError<Cou
         }
         .into(),
         WriteError::Refused(CouncilRefused::MissingSprites(missing)) => {
+            let missing = missing.iter().map(ToString::to_string).collect();
             Refusal::MissingSprites { missing }.into()
         }
         WriteError::Refused(CouncilRefused::Mismatch(_)) => Refusal::IdempotencyMismatch.into(),

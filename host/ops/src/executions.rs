@@ -15,7 +15,7 @@ use uuid::Uuid;
 const PIECE: usize = 256;
 
 /// A page of executions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Executions {
     /// Their results, JSON, newest first.
     pub items: Vec<String>,

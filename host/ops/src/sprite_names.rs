@@ -6,7 +6,7 @@ use crate::sprite::from_record;
 use mizzen_model::council::SPRITES_MAX;
 use mizzen_model::id::SpriteId;
 use mizzen_model::json::{Json, Object};
-use mizzen_model::problem::{Code, Problems, field_path, item_path};
+use mizzen_model::problem::{field_path, item_path};
 use mizzen_model::sprite::{SemVer, SpriteName};
 use mizzen_store::SpriteFilter;
 use std::cmp::Ordering;
@@ -23,43 +23,34 @@ impl Host {
             return Ok(council.clone());
         };
         let mut object = object.clone();
-        let mut wanted: Vec<(String, Reference)> = Vec::new();
-        each_sprite(&mut object, &mut |path, sprite| {
+        let mut wanted: Vec<Reference> = Vec::new();
+        each_sprite(&mut object, &mut |_, sprite| {
             if let Some(reference) = sprite.as_str().and_then(Reference::parse) {
-                wanted.push((path, reference));
+                wanted.push(reference);
             }
         });
         if wanted.is_empty() {
             return Ok(Json::Object(object));
         }
         let mut ids: HashMap<String, Uuid> = HashMap::new();
-        let mut problems = Problems::new();
-        for (path, reference) in wanted {
+        let mut missing: Vec<String> = Vec::new();
+        for reference in wanted {
             // More names than a council may have sprites cannot all be members: its own check says so.
-            if ids.contains_key(&reference.text) || ids.len() >= SPRITES_MAX {
+            if ids.contains_key(&reference.text)
+                || missing.contains(&reference.text)
+                || ids.len() + missing.len() >= SPRITES_MAX
+            {
                 continue;
             }
             match self.named_sprite(&reference).await? {
                 Some(id) => {
                     ids.insert(reference.text, id);
                 }
-                None => {
-                    let text = &reference.text;
-                    let message =
-                        format!("no sprite of this host is {text}; create it, or name one by its name or id");
-                    problems.push(path, Code::Pattern, message);
-                    if problems.len() >= SPRITES_MAX {
-                        break;
-                    }
-                }
+                None => missing.push(reference.text),
             }
         }
-        if !problems.is_empty() {
-            return Err(Refusal::Invalid {
-                document: "council",
-                problems,
-            }
-            .into());
+        if !missing.is_empty() {
+            return Err(Refusal::MissingSprites { missing }.into());
         }
         each_sprite(&mut object, &mut |_, sprite| {
             if let Some(id) = sprite.as_str().and_then(|name| ids.get(name)) {

@@ -7,7 +7,7 @@ use crate::body::{self, RequestBody};
 use crate::call::{Call, JSON, KnownTags, Memory, Reply};
 use crate::drain::Leftover;
 use crate::problem::{Code, Problem};
-use crate::route::{Access, Place, Route};
+use crate::route::{Access, Route};
 use crate::routes::parameters;
 use crate::traffic::{STRANGERS, StrangerPlace, Traffic};
 use axum::body::{Body, HttpBody};
@@ -447,12 +447,12 @@ fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, S
         let known = route
             .parameters
             .iter()
-            .any(|parameter| parameter.place == Place::Query && parameter.name == name);
+            .any(|parameter| parameter.place.is_query() && parameter.name == name);
         if !known {
             let names: Vec<&str> = route
                 .parameters
                 .iter()
-                .filter(|parameter| parameter.place == Place::Query)
+                .filter(|parameter| parameter.place.is_query())
                 .map(|parameter| parameter.name)
                 .collect();
             let expected = if names.is_empty() {

@@ -124,13 +124,13 @@ fn operation(route: &Route, routes: &[Route]) -> Value {
 fn parameter(parameter: &Parameter) -> Value {
     let place = match parameter.place {
         Place::Path => "path",
-        Place::Query => "query",
+        Place::Query | Place::RequiredQuery => "query",
         Place::Header => "header",
     };
     let mut value = json!({
         "name": parameter.name,
         "in": place,
-        "required": parameter.place == Place::Path,
+        "required": parameter.place.is_required(),
         "description": parameter.description,
         "schema": parameter.schema,
     });

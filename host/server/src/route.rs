@@ -81,6 +81,20 @@ pub enum Place {
     Query,
     /// In the header; always optional.
     Header,
+    /// In the query, and always.
+    RequiredQuery,
+}
+
+impl Place {
+    /// Whether a request has it in its query.
+    pub fn is_query(self) -> bool {
+        matches!(self, Place::Query | Place::RequiredQuery)
+    }
+
+    /// Whether every request has it.
+    pub fn is_required(self) -> bool {
+        matches!(self, Place::Path | Place::RequiredQuery)
+    }
 }
 
 /// A request body.

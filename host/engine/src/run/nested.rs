@@ -115,7 +115,7 @@ pub(super) struct Nested {
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) asked: NestedAsked,
-    state: State,
+    state: FrameState,
     /// When its call was commanded, in milliseconds since 1970.
     pub(super) called_ms: u64,
     /// What it answered, while packs look at it.
@@ -129,7 +129,7 @@ pub(super) struct Frame {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FrameState {
     /// Packs were asked.
     Judging { question: u32, about: About },
     /// It is being made.
@@ -146,7 +146,7 @@ impl Frame {
     }
 
     pub(super) fn is_called(&self) -> bool {
-        self.state == State::Calling
+        self.state == FrameState::Calling
     }
 
     /// Whether it is the gate agent's own call.
@@ -219,11 +219,11 @@ impl Nested {
     /// What a question of packs is about, if it is about the innermost call.
     pub(super) fn asks(&self, question: u32) -> Option<About> {
         match self.top()?.state {
-            State::Judging {
+            FrameState::Judging {
                 question: asked,
                 about,
             } if asked == question => Some(about),
-            State::Judging { .. } | State::Calling => None,
+            FrameState::Judging { .. } | FrameState::Calling => None,
         }
     }
 
@@ -282,7 +282,7 @@ impl<C> Run<C> {
         self.list(&asked, now_ms);
         self.nested.frames.push(Frame {
             asked,
-            state: State::Calling,
+            state: FrameState::Calling,
             called_ms: now_ms,
             held: None,
             failure: None,
@@ -307,7 +307,7 @@ impl<C> Run<C> {
         };
         let question = self.question(then, self.outermost_deadline_ms(), now_ms);
         if let Some(frame) = self.nested.top_mut() {
-            frame.state = State::Judging {
+            frame.state = FrameState::Judging {
                 question: question.question,
                 about,
             };
@@ -325,7 +325,7 @@ impl<C> Run<C> {
         if let Some(question) = &mut frame.gate {
             question.input = asked.input.clone();
             commands.push(Command::AskGate((**question).clone()));
-            frame.state = State::Calling;
+            frame.state = FrameState::Calling;
             frame.called_ms = now_ms;
             return;
         }
@@ -350,7 +350,7 @@ impl<C> Run<C> {
                     input: asked.input.clone(),
                     deadline_ms,
                 });
-                frame.state = State::Calling;
+                frame.state = FrameState::Calling;
                 frame.called_ms = now_ms;
             }
             Known::Answered(reply) => self.answer_caller(reply, None, now_ms, commands),

@@ -55,7 +55,7 @@ pub static TOOL_CALL_REQUEST: Record = Record {
         ),
         Field::optional(
             "version",
-            Kind::text(1, 64),
+            Kind::formatted(Format::VersionRange),
             "Which versions of the tool will do, such as ^1.2 or =1.4.0; the default version when absent.",
         ),
         Field::optional(

@@ -7,7 +7,8 @@ use crate::id::{UUID_PATTERN, is_uuid};
 use crate::rule::{HOOK_MAX, HOOK_PATTERN, is_hook};
 use crate::sprite::{
     SEMVER_MAX, SEMVER_PATTERN, SPRITE_NAME_MAX, SPRITE_NAME_MIN, SPRITE_NAME_PATTERN, TOOL_REFERENCE_MAX,
-    TOOL_REFERENCE_PATTERN, is_semver, is_sprite_name, is_tool_reference,
+    TOOL_REFERENCE_PATTERN, VERSION_RANGE_MAX, VERSION_RANGE_PATTERN, is_semver, is_sprite_name,
+    is_tool_reference, is_version_range,
 };
 use crate::timestamp::{TIMESTAMP_MAX, TIMESTAMP_PATTERN, is_timestamp};
 
@@ -30,6 +31,8 @@ pub enum Format {
     Duration,
     /// `namespace.name@^1`.
     ToolReference,
+    /// `^1.2`.
+    VersionRange,
     /// `webhook:URL` or `notify:CHANNEL:TARGET`.
     Hook,
     /// 64 lowercase hexadecimal digits.
@@ -50,6 +53,7 @@ impl Format {
             Format::Timestamp => TIMESTAMP_PATTERN,
             Format::Duration => DURATION_PATTERN,
             Format::ToolReference => TOOL_REFERENCE_PATTERN,
+            Format::VersionRange => VERSION_RANGE_PATTERN,
             Format::Hook => HOOK_PATTERN,
             Format::HexHash => "^[0-9a-f]{64}$",
             Format::PackId => PACK_ID_PATTERN,
@@ -75,6 +79,7 @@ impl Format {
             Format::Timestamp => (20, TIMESTAMP_MAX),
             Format::Duration => (2, DURATION_MAX),
             Format::ToolReference => (3, TOOL_REFERENCE_MAX),
+            Format::VersionRange => (1, VERSION_RANGE_MAX),
             Format::Hook => (10, HOOK_MAX),
             Format::HexHash => (64, 64),
             Format::PackId => (1, PACK_ID_MAX),
@@ -92,6 +97,7 @@ impl Format {
             Format::Timestamp => is_timestamp(text),
             Format::Duration => is_duration(text),
             Format::ToolReference => is_tool_reference(text),
+            Format::VersionRange => is_version_range(text),
             Format::Hook => is_hook(text),
             Format::PackId => is_pack_id(text),
             Format::HexHash => crate::hex::is_digits(text, 64),
@@ -108,6 +114,7 @@ impl Format {
             Format::SemVer => "a SemVer 2.0.0 version such as 1.0.0 or 1.0.0-alpha.1",
             Format::Timestamp => "an RFC 3339 timestamp with an offset, such as 2026-04-27T10:00:00Z",
             Format::Duration => "a duration such as 500ms, 30s, 5m or 1h",
+            Format::VersionRange => "a version or range such as 1.4.0, ^1.2 or =1.4.0",
             Format::ToolReference => "a tool or skill such as namespace.name or namespace.name@^1",
             Format::Hook => "webhook:URL (http or https) or notify:CHANNEL:TARGET",
             Format::HexHash => "64 lowercase hexadecimal digits",

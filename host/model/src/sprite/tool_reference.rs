@@ -9,6 +9,10 @@ pub const TOOL_REFERENCE_PATTERN: &str = concat!(
     r"^[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)+",
     r"(?:@[~^=]?(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){0,2})?$"
 );
+/// A version or range alone, as it follows the `@`.
+pub const VERSION_RANGE_PATTERN: &str = r"^[~^=]?(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){0,2}$";
+/// The longest range, in characters: three numbers, two dots and a sign.
+pub const VERSION_RANGE_MAX: usize = 30;
 /// The longest reference, in characters: a namespace of 128, a name of 64, and a range.
 pub const TOOL_REFERENCE_MAX: usize = 256;
 
@@ -38,7 +42,8 @@ fn is_id(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_segment)
 }
 
-fn is_range(text: &str) -> bool {
+/// Whether a text follows [`VERSION_RANGE_PATTERN`].
+pub(crate) fn is_version_range(text: &str) -> bool {
     let numbers = text.strip_prefix(['~', '^', '=']).unwrap_or(text);
     numbers.split('.').count() <= 3
         && numbers.split('.').all(|number| {
@@ -51,7 +56,7 @@ fn is_range(text: &str) -> bool {
 /// Whether a text follows [`TOOL_REFERENCE_PATTERN`]; the length is judged separately.
 pub(crate) fn is_tool_reference(text: &str) -> bool {
     match text.split_once('@') {
-        Some((id, range)) => is_id(id) && is_range(range),
+        Some((id, range)) => is_id(id) && is_version_range(range),
         None => is_id(text),
     }
 }

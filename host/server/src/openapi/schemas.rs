@@ -16,6 +16,7 @@ use mizzen_model::pack::Moment;
 use mizzen_model::record::{References, definitions};
 use mizzen_model::rule::{Enforcement, RuleAction};
 use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
+use mizzen_model::sprite::{SPRITE_NAME_MAX, SPRITE_NAME_MIN, SPRITE_NAME_PATTERN};
 use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
@@ -49,10 +50,15 @@ pub(super) fn all(routes: &[Route]) -> Value {
             .and_then(|council| council.pointer_mut(list))
         {
             let name = json!({
-                "type": "string", "maxLength": 384, "pattern": "^[A-Z0-9]+(-[A-Z0-9]+)*(@[0-9A-Za-z.+-]+)?$",
-                "description": "A name is the highest version, NAME@VERSION that one.",
+                "type": "string", "minLength": SPRITE_NAME_MIN, "maxLength": SPRITE_NAME_MAX, "pattern": SPRITE_NAME_PATTERN,
+                "description": "A sprite's name: its highest version.",
             });
-            *items = json!({"anyOf": [items.take(), name]});
+            let version = json!({
+                "type": "string", "maxLength": 128,
+                "pattern": "^[A-Z](-?[A-Z0-9]){1,31}@(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$",
+                "description": "A sprite's name and version.",
+            });
+            *items = json!({"anyOf": [items.take(), name, version]});
         }
     }
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();

@@ -262,7 +262,10 @@ pub fn routes() -> Vec<Route> {
                           again while `more` is true. The council need not exist any more.",
             access: Access::Needs(Grant::RunsErase),
             parameters: vec![
-                query("council_id", "The council. Required.", uuid()),
+                Parameter {
+                    place: Place::RequiredQuery,
+                    ..query("council_id", "The council.", uuid())
+                },
                 query(
                     "until",
                     "Only what ended before this time.",
@@ -566,10 +569,11 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         offset,
     } = asked(&call)?;
     if let Some(tool) = call.parameter("tool") {
-        if filter.chain.is_some() {
-            return Err(invalid_parameter("tool", tool, "absent beside chain_id"));
+        let chain = Host::executions_of_tool(tool);
+        // No execution is of a chain and of another tool.
+        if filter.chain.replace(chain).is_some_and(|other| other != chain) {
+            return Ok(rendered(&Executions::default(), limit, offset));
         }
-        filter.chain = Some(Host::executions_of_tool(tool));
     }
     let page = call.app.host.list_executions(filter, place, limit).await?;
     Ok(rendered(&page, limit, offset))

@@ -2,7 +2,7 @@
 
 use super::super::state::About;
 use super::super::{Command, GateQuestion, Run};
-use super::{Callee, Frame, GATE, NestedAsked, State, Within};
+use super::{Callee, Frame, FrameState, GATE, NestedAsked, Within};
 use mizzen_model::execution::CallLog;
 use mizzen_model::pack::Moment;
 use serde_json::json;
@@ -35,7 +35,7 @@ impl<C> Run<C> {
         };
         self.nested.frames.push(Frame {
             asked,
-            state: State::Calling,
+            state: FrameState::Calling,
             called_ms: now_ms,
             held: None,
             failure: None,
