@@ -448,7 +448,7 @@ pub(super) async fn reply(call: &Call, executed: Executed) -> Result<Reply, Prob
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
     };
     // RFC 7240, 3: a client can tell that its preference was understood. An execution that has ended anyway was waited for by nobody.
-    let reply = match wait(&call) {
+    let reply = match wait(call) {
         Wait::ForStart if reply.status == StatusCode::ACCEPTED => {
             reply.header(PREFERENCE_APPLIED, RESPOND_ASYNC)
         }
