@@ -8,7 +8,6 @@
 )]
 
 #[path = "support/runs.rs"]
-#[allow(dead_code)]
 mod support;
 
 use serde_json::{Value, json};

@@ -130,6 +130,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test may read the clock")]
     fn hostile_patterns_are_read_in_linear_time() {
         for pattern in [
             "(".repeat(100_000),
