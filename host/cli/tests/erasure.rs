@@ -415,14 +415,14 @@ fn a_database_of_an_earlier_build_is_written_anew_when_no_server_uses_it() {
     history(&data, 12);
     let before = database_bytes(&data);
     let server = serve(&data);
-    let said = yes(&data, &["db", "prune", "--before", "1ms"]);
+    let said = yes(&data, &["db", "prune", "--before", "0s"]);
     assert!(
         said.starts_with("erased 12 executions") && said.contains("stop the server"),
         "{said}"
     );
     server.call("GET", "/v1/executions").expect(200, "");
     server.terminate();
-    let said = yes(&data, &["db", "prune", "--before", "1ms"]);
+    let said = yes(&data, &["db", "prune", "--before", "0s"]);
     assert!(
         said.starts_with("erased 0 executions") && !said.contains("stop the server"),
         "{said}"
@@ -444,7 +444,7 @@ fn a_host_is_served_while_its_history_is_pruned() {
         .expect(200, "");
     let request = json!({"council_id": council_id, "chain_id": council["chains"][0]["id"], "input": {"text": "KEPT4712"}});
     let prune = mizzen()
-        .args(["db", "prune", "--before", "1ms", "--data"])
+        .args(["db", "prune", "--before", "0s", "--data"])
         .arg(&data)
         .stdout(Stdio::piped())
         .spawn()
