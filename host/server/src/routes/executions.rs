@@ -568,14 +568,14 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         limit,
         offset,
     } = asked(&call)?;
+    // No execution is of a chain and of another tool. The other parameters are read all the same.
+    let mut is_of_none = false;
     if let Some(tool) = call.parameter("tool") {
         let chain = Host::executions_of_tool(tool);
-        // No execution is of a chain and of another tool.
-        if filter.chain.replace(chain).is_some_and(|other| other != chain) {
-            return Ok(rendered(&Executions::default(), limit, offset));
-        }
+        is_of_none = filter.chain.replace(chain).is_some_and(|other| other != chain);
     }
     let page = call.app.host.list_executions(filter, place, limit).await?;
+    let page = if is_of_none { Executions::default() } else { page };
     Ok(rendered(&page, limit, offset))
 }
 
