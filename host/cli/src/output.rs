@@ -124,6 +124,13 @@ mod tests {
     use anyhow::anyhow;
 
     #[test]
+    fn one_thing_is_counted_without_a_plural() {
+        assert_eq!(counted(1_u64, "plugin"), "1 plugin");
+        assert_eq!(counted(0_u64, "plugin"), "0 plugins");
+        assert_eq!(counted(2_usize, "ended execution"), "2 ended executions");
+    }
+
+    #[test]
     fn a_message_cannot_steer_the_terminal() {
         assert_eq!(
             harmless(&"a\u{1b}[2Jb\u{202e}c\nsecond line\r"),

@@ -93,6 +93,20 @@ fn a_flipped_bit_makes_verify_and_check_refuse() {
         place.no(&["plugin", "verify", path_text(&damaged)]);
         place.no(&["plugin", "check", path_text(&damaged)]);
     }
+    // W30: advice to sign a file that was changed would make it a good one. The manifest's text is changed, and still fits.
+    let text = b"1.0.0";
+    let at = good
+        .windows(text.len())
+        .rposition(|window| window == text)
+        .unwrap();
+    let mut bytes = good;
+    bytes[at] = b'2';
+    fs::write(&damaged, &bytes).unwrap();
+    let shown = place.no(&["plugin", "check", path_text(&damaged)]);
+    assert!(
+        shown.contains("get it again from its author") && !shown.contains("plugin sign"),
+        "{shown}"
+    );
 }
 
 #[test]

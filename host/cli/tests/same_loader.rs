@@ -51,6 +51,11 @@ fn check_install_plan_and_list_refuse_what_serve_refuses() {
         ] {
             let said = place.no(verb);
             assert!(said.contains(&code), "{verb:?}: {said}");
+            // W31: a schema is the author's, in plugin.toml.
+            assert!(
+                code != "[config-invalid]" || said.contains("correct [config] in plugin.toml"),
+                "{said}"
+            );
         }
         assert_eq!(place.config(), before, "{file}");
         assert_eq!(place.packages(), 0, "{file}");

@@ -188,3 +188,16 @@ pub struct CallReport {
     /// Lines that did not fit the bound.
     pub log_dropped: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_named_as_a_manifest_writes_them() {
+        let memory = Outcome::OutOfMemory { limit: 16 << 20 }.explain();
+        assert!(memory.contains("limit of 16MiB"), "{memory}");
+        let output = Outcome::OutputTooLarge { limit: 1 << 10 }.explain();
+        assert!(output.contains("limit of 1KiB"), "{output}");
+    }
+}
