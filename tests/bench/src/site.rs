@@ -67,10 +67,15 @@ impl Site {
 
     /// Starts `mizzen serve` on the folder.
     pub(crate) fn serve(&self, binary: &Path) -> Result<Listening> {
+        self.serve_from(binary, &self.data())
+    }
+
+    /// The same with the data in another folder.
+    pub(crate) fn serve_from(&self, binary: &Path, data: &Path) -> Result<Listening> {
         let mut command = Command::new(binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(self.data())
+            .arg(data)
             .arg("--home")
             .arg(self.path().join("home"))
             .current_dir(self.path())

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Subjects of which a quick run may leave something out, because it builds no rivals, downloads nothing, and takes the `mizzen`
 /// binary only when it is there. All others must be measured.
-const MAY_MISS: &[&str] = &["extism", "load", "chain", "memory", "rules"];
+const MAY_MISS: &[&str] = &["extism", "load", "chain", "memory", "rules", "soak"];
 
 fn bench() -> Command {
     Command::new(env!("CARGO_BIN_EXE_mizzen-bench"))
