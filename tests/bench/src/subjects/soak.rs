@@ -1,4 +1,4 @@
-//! Every misdeed of the corpus at once on a real server, beside honest clients: seconds, or ten minutes with `--long`. Everybody speaks HTTP.
+//! Every misdeed of the corpus at once on a real server, beside honest clients: seconds, or ten minutes with `--long`. All of them speak HTTP.
 
 mod attack;
 mod corpus;
@@ -49,22 +49,32 @@ pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let server = site.serve_from(&binary, data.path())?;
     let request = runtime.block_on(furnish(server.address, 1))?;
     let attacks = runtime.block_on(attack::prepare(server.address, &corpus))?;
-    let time = Duration::from_secs_f64(bench.pick(0.3, 20.0, 600.0));
     let clients = |time: Duration| runtime.block_on(honest(server.address, &request, time));
-    // The first seconds warm up.
-    clients(time.min(Duration::from_secs(2)))?;
-    let quiet = clients(time.min(Duration::from_secs(10)))?;
-    // Memory is weighed when the attackers have ended: what they may hold while they run is up to their limits.
-    let beside = |time: Duration| -> Result<(Samples, u64)> {
+    let beside = |time: Duration| -> Result<Samples> {
         let attack = Attack::begin(&runtime, server.address, &attacks);
         let samples = clients(time);
         attack.end(&runtime)?;
-        Ok((samples?, resident(server.id())?))
+        samples
     };
-    let (mut all, before) = beside(time / 4)?;
-    let (late, after) = beside(time * 3 / 4)?;
-    all.extend(late);
-    let seconds = time.as_secs_f64();
+    let seconds = Duration::from_secs_f64;
+    let quiet_time = seconds(bench.pick(0.1, 5.0, 10.0));
+    let time = seconds(bench.pick(0.3, 10.0, 60.0));
+    let rounds = bench.pick(1, 2, 10);
+    // The first seconds warm up.
+    clients(quiet_time)?;
+    beside(quiet_time)?;
+    let (mut quiet, mut all) = (Samples::default(), Samples::default());
+    let mut memory = Vec::new();
+    // In turns: a busy machine hits both.
+    for _ in 0..rounds {
+        quiet.extend(clients(quiet_time)?);
+        all.extend(beside(time)?);
+        // Weighed when the attackers have ended: what they may hold while they run is up to their limits.
+        memory.push(resident(server.id())?);
+    }
+    let before = memory.get(memory.len() / 4).copied().unwrap_or_default();
+    let after = memory.last().copied().unwrap_or_default();
+    let seconds = (time * rounds).as_secs_f64();
     Ok(vec![
         Row::new(
             format!("run of {CLIENTS} honest clients on a quiet host, over HTTP"),
