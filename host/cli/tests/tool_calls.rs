@@ -592,6 +592,80 @@ fn a_call_that_escalates_on_a_terminal_shows_tool_effects_and_input() {
     assert!(seen.contains(&long.to_uppercase()), "{seen}");
 }
 
+/// As on a folder: the person at the terminal is asked, and the host is sent the decision.
+#[test]
+fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
+    let place = Place::new();
+    let server = place.serve();
+    let long = format!("delicate {}", "x".repeat(600));
+    let input = json!({"text": long, "to": "upper"}).to_string();
+    let command = place.mizzen(&[
+        "tool",
+        "call",
+        "text.case",
+        "--host",
+        &server.url,
+        "--input",
+        &input,
+    ]);
+    let decide = |answer: &str, reason: &str| {
+        let mut terminal = terminal::Terminal::run_sized(&command, "cols 60 rows 20");
+        terminal.wait_for("approve? [y/n] ", 1);
+        terminal.type_in(answer);
+        terminal.wait_for("reason (recorded; return for none): ", 1);
+        terminal.type_in(reason);
+        terminal.end()
+    };
+    let (code, seen) = decide("y\n", "read it\n");
+    assert_eq!(code, Some(0), "{seen}");
+    for part in [
+        "a person must look at the whole of this text before it is written in capitals",
+        "  tool          text.case",
+        &format!("  input         {input}"),
+        &long.to_uppercase(),
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    let (code, seen) = decide("n\n", "\n");
+    assert_eq!(code, Some(1), "{seen}");
+    let runs = server
+        .call("GET", "/v1/executions?tool=text.case")
+        .expect(200, "");
+    let answer = |index: usize| runs["executions"][index]["escalation"]["answer"].clone();
+    assert_eq!(
+        (&answer(0)["decision"], &answer(1)["decision"]),
+        (&json!("deny"), &json!("approve")),
+        "{runs}"
+    );
+    assert_eq!(answer(1)["reason"], "read it");
+
+    // A key that may call and not decide: the refusal is shown, and the run still waits.
+    let key = place.run(&[
+        "key",
+        "api",
+        "new",
+        "--name",
+        "caller",
+        "--grant",
+        "tools:call",
+        "--data",
+        "data",
+    ]);
+    let mut command = command;
+    command.env("MIZZEN_API_KEY", key.1.trim());
+    let mut terminal = terminal::Terminal::run(&command);
+    terminal.wait_for("approve? [y/n] ", 1);
+    terminal.type_in("y\n");
+    terminal.wait_for("reason (recorded; return for none): ", 1);
+    terminal.type_in("\n");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(4), "{seen}");
+    assert!(
+        seen.contains("runs:respond") && seen.contains("mizzen runs approve"),
+        "{seen}"
+    );
+}
+
 /// Asks until it is so.
 fn until(mut found: impl FnMut() -> bool) {
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
