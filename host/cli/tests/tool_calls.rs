@@ -666,6 +666,36 @@ fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
     );
 }
 
+/// How long a run waits for a person is the host's setting, also for a run that the command line begins on its folder.
+#[test]
+fn a_call_on_a_folder_that_waits_for_a_person_expires_as_on_a_server() {
+    let place = Place::new();
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let expiring = format!("{config}[runs]\nescalation_expires = \"1s\"\n");
+    fs::write(place.path("mizzen.toml"), expiring).unwrap();
+    let input = r#"{"text": "delicate", "to": "upper"}"#;
+    let call = [
+        "tool",
+        "call",
+        "text.case",
+        "--data",
+        "data",
+        "--input",
+        input,
+        "--json",
+    ];
+    let (code, out, err) = place.run(&call);
+    assert_eq!(code, Some(4), "{err}");
+    let waiting: Value = serde_json::from_str(&out).unwrap();
+    let path = format!("/v1/executions/{}", waiting["execution_id"].as_str().unwrap());
+    // How long it waits was written when it began, whatever is set by now.
+    fs::write(place.path("mizzen.toml"), config).unwrap();
+    let server = place.serve();
+    until(|| server.call("GET", &path).expect(200, "")["status"] == "vetoed");
+    let expired = server.call("GET", &path).expect(200, "");
+    assert_eq!(expired["error"]["code"], "ESCALATION_EXPIRED", "{expired}");
+}
+
 /// Asks until it is so.
 fn until(mut found: impl FnMut() -> bool) {
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
