@@ -451,6 +451,37 @@ fn the_plugins_of_a_user_share_one_target_folder() {
     assert_eq!(strangers, Vec::<&str>::new(), "{compiled}");
 }
 
+/// A copy of a plugin, a branch in another folder: cargo takes the two for one crate in a target folder that they share.
+#[test]
+fn plugins_whose_crates_have_one_name_are_built_from_their_own_sources() {
+    let place = Place::new();
+    place.succeed(&["plugin", "new", "greeter"]);
+    let copied = place
+        .command("cp")
+        .args(["-r", "greeter", "copy"])
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    // Both sources are older than either build.
+    place.change("copy/src/lib.rs", "Hello", "Ahoy");
+    let greets = |folder: &str, expected: &str| {
+        place.succeed(&["plugin", "build", folder]);
+        let package = format!("{folder}/dist/greeter-0.1.0.wasm");
+        let said = place.succeed(&[
+            "plugin",
+            "run",
+            &package,
+            "greet",
+            "--input",
+            r#"{"name": "Ada"}"#,
+        ]);
+        assert!(said.contains(expected), "{folder}: {said}");
+    };
+    greets("greeter", "Hello, Ada!");
+    greets("copy", "Ahoy, Ada!");
+    greets("greeter", "Hello, Ada!");
+}
+
 #[test]
 fn a_new_project_is_refused_where_it_cannot_be() {
     let place = Place::new();
