@@ -476,6 +476,27 @@ fn the_command_line_calls_a_tool_on_a_folder() {
     assert_eq!(code, Some(2));
 }
 
+/// W18, for calls without a council.
+#[test]
+fn a_tool_of_a_disabled_plugin_is_not_called_missing() {
+    let place = Place::new();
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let disabled = config.replace("[trust]", "disabled = [\"text\"]\n[trust]");
+    fs::write(place.path("mizzen.toml"), disabled).unwrap();
+    let enable = "which is disabled; run `mizzen plugins enable text`";
+    let (code, _, err) = place.run(&["tool", "call", "text.case", "--data", "data"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains(enable), "{err}");
+    let server = place.serve();
+    let called = call(&server, "text.case", &shout("x")).expect(404, "TOOL_NOT_FOUND");
+    let read = server
+        .call("GET", "/v1/tools/text.case")
+        .expect(404, "TOOL_NOT_FOUND");
+    for refused in [called, read] {
+        assert!(refused["message"].as_str().unwrap().contains(enable), "{refused}");
+    }
+}
+
 /// W6: what a tool writes is on the host's log and with the step, unless a pack took something out of what it answered.
 #[test]
 fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
