@@ -1,7 +1,7 @@
 //! Building a plugin into its signed package.
 
 use crate::build_lock::BuildLock;
-use crate::{BuildError, Progress, Project, cargo, toolchain};
+use crate::{BuildError, Progress, Project, cargo, origin, toolchain};
 use mizzen_catalog::component::{Need, Shape};
 use mizzen_catalog::files;
 use mizzen_catalog::key::{KeyId, SecretKey};
@@ -73,6 +73,7 @@ pub fn build_plugin(
     let target_folder = request.target_folder.or(shared).unwrap_or(&own_target_folder);
     let component = {
         let _lock = BuildLock::of(target_folder, progress)?;
+        origin::claim(target_folder, metadata)?;
         progress(Progress::Building(project.manifest().name().as_str()));
         let component = cargo::build(metadata, target_folder, progress)?;
         files::read_bounded(&component, MAX_COMPONENT)?

@@ -32,9 +32,18 @@ const REMOVED: &[&str] = &[
 pub(crate) struct Metadata {
     pub(crate) package: String,
     pub(crate) version: String,
+    /// All crates of the workspace.
+    pub(crate) members: Vec<Member>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
+}
+
+/// A crate of a workspace.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) manifest_path: PathBuf,
 }
 
 impl Metadata {
@@ -110,6 +119,14 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     let document: MetadataDocument =
         serde_json::from_str(&finished.stdout).map_err(|error| failed(format!("cargo metadata: {error}")))?;
     let same = |path: &Path| path == wanted || path.canonicalize().ok() == wanted.canonicalize().ok();
+    let members = document
+        .packages
+        .iter()
+        .map(|package| Member {
+            name: package.name.clone(),
+            manifest_path: package.manifest_path.clone(),
+        })
+        .collect();
     let entry = document
         .packages
         .into_iter()
@@ -118,6 +135,7 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     Ok(Metadata {
         package: entry.name,
         version: entry.version,
+        members,
         manifest_path: entry.manifest_path,
         workspace_root: document.workspace_root,
         target_directory: document.target_directory,

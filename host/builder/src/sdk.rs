@@ -13,6 +13,8 @@ pub(crate) const SDK_PATH: &str = ".mizzen/kit/sdk";
 /// A folder below `.mizzen`, because the host may keep its own things there.
 const UNPACKED: &str = ".mizzen/kit";
 const STAMP: &str = ".embedded";
+/// The crates in it that are compiled.
+pub(crate) const CRATES: [&str; 2] = ["mizzen-sdk", "mizzen-sdk-macros"];
 
 /// Unpacks the SDK below `project` unless the same one is there.
 pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), BuildError> {
@@ -47,6 +49,11 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
         progress(Progress::SdkRefreshed(&folder));
     }
     Ok(())
+}
+
+/// Which SDK a project has unpacked, if it has one.
+pub(crate) fn stamp(project: &Path) -> Option<String> {
+    files::read_text(&project.join(UNPACKED).join(STAMP), digest().len() as u64).ok()
 }
 
 fn is_current(folder: &Path, digest: &str) -> bool {

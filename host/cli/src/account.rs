@@ -124,7 +124,7 @@ pub(crate) fn end(result: &ChainExecutionResult) -> Row {
     }
 }
 
-/// An error with its code, once: a tool that is denied something says `denied: …` itself.
+/// An error with its code, once: what hosts recorded earlier may begin with `denied: ` or `unavailable: `.
 fn told(error: &ExecutionError) -> String {
     let said = error.message.split_once(": ");
     match said.filter(|(word, _)| word.eq_ignore_ascii_case(&error.code)) {

@@ -89,6 +89,7 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
+pub use read_audit::AUDIT_OUTCOMES;
 pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, ErasedRun, HostKey,

@@ -2,6 +2,7 @@
 
 mod journal;
 mod registry;
+mod sprite_names;
 
 use super::{REQUEST_ID_PATTERN, component, responses};
 use crate::route::Route;
@@ -16,7 +17,6 @@ use mizzen_model::pack::Moment;
 use mizzen_model::record::{References, definitions};
 use mizzen_model::rule::{Enforcement, RuleAction};
 use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
-use mizzen_model::sprite::{SPRITE_NAME_MAX, SPRITE_NAME_MIN, SPRITE_NAME_PATTERN};
 use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
@@ -44,23 +44,7 @@ pub(super) fn all(routes: &[Route]) -> Value {
         let pairs = json!([either("council_id", "council"), either("chain_id", "chain")]);
         request.insert("allOf".to_owned(), pairs);
     }
-    for list in ["/properties/sprites/items", "/properties/gate_agents/items"] {
-        if let Some(items) = schemas
-            .get_mut("CouncilCreate")
-            .and_then(|council| council.pointer_mut(list))
-        {
-            let name = json!({
-                "type": "string", "minLength": SPRITE_NAME_MIN, "maxLength": SPRITE_NAME_MAX, "pattern": SPRITE_NAME_PATTERN,
-                "description": "A sprite's name: its highest version.",
-            });
-            let version = json!({
-                "type": "string", "maxLength": 128,
-                "pattern": "^[A-Z](-?[A-Z0-9]){1,31}@(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$",
-                "description": "A sprite's name and version.",
-            });
-            *items = json!({"anyOf": [items.take(), name, version]});
-        }
-    }
+    sprite_names::accept(&mut schemas);
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
     schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
     let made = envelopes(routes)
