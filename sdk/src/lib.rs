@@ -14,7 +14,7 @@
 //!     text: String,
 //! }
 //!
-//! /// Greets somebody by name.
+//! /// Greets a person by name.
 //! #[tool(side_effects = "none", example(name = "greets Ada", input = { "name": "Ada" }, output = { "text": "Hello, Ada!" }))]
 //! fn greet(input: Greet) -> Result<Greeting, ToolError> {
 //!     Ok(Greeting { text: format!("Hello, {}!", input.name) })

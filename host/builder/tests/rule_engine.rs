@@ -36,7 +36,7 @@ fn the_rule_engine_was_made_from_the_sources_that_are_there() {
     let comments = text.lines().filter(|line| line.starts_with('#')).count();
     assert!(
         comments >= 3,
-        "it does not say by which compiler and with which dependencies"
+        "it does not name its compiler and dependencies"
     );
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let (digest, path) = line.split_once("  ").unwrap();
