@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn problems_are_reported_with_their_place() {
         let check = |toml: &str, rules: &str, part: &str| {
             let problem = open(toml, rules).unwrap_err();
             assert!(problem.contains(part), "{problem}");

@@ -442,7 +442,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_not_a_component_is_said_to_be_none() {
+    fn what_is_not_a_component_is_refused_as_such() {
         let whole = component(1, 1, |s| conditions(s, 3, 1));
         assert_eq!(check(&whole), Ok(()));
         for bytes in [&whole[..whole.len() - 3], &whole[..20], b"nothing"] {
