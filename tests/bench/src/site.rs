@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder; removed when dropped by whoever made it.
+/// The folder; removed when its creator drops it.
 #[derive(Debug)]
 pub(crate) struct Site {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Site {
         })
     }
 
-    /// A site that somebody else made.
+    /// A site that another process made.
     pub(crate) fn at(path: &Path) -> Self {
         Self {
             path: path.to_owned(),

@@ -59,7 +59,7 @@ pub(super) fn all(routes: &[Route]) -> Value {
     schemas.into()
 }
 
-/// Says of objects whose members are free that they are: where nothing is said, some generators make a type without members. As deep as
+/// Marks objects with free members as such: without a mark, some generators make a type without members. As deep as
 /// our own schemas are.
 pub(super) fn open(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else {
@@ -91,12 +91,12 @@ pub(super) fn open(schema: &mut Value) {
     }
 }
 
-/// A sprite as POST and PUT answer it.
+/// A sprite as POST and PUT return it.
 fn answer(mut sprite: Value) -> Value {
     let unresolved = json!({
         "type": "array",
         "minItems": 1,
-        "description": "Capabilities that nothing installed performs; absent when there are none.",
+        "description": "Capabilities for which no tool is installed; absent when there are none.",
         "items": object(&[("capability", json!({"type": "string"})), ("reason", json!({"type": "string"}))]),
     });
     if let Some(properties) = sprite.get_mut("properties").and_then(Value::as_object_mut) {
@@ -121,7 +121,7 @@ fn partial(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
     schema
 }
 
-/// Executions, as they are answered.
+/// Executions, as they are returned.
 fn executions() -> Vec<(&'static str, Value)> {
     let text = || json!({"type": "string"});
     let number = || json!({"type": "integer", "minimum": 0});
@@ -180,7 +180,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                 ),
                 (
                     "open",
-                    json!({"type": "integer", "minimum": 0, "description": "Executions that were passed over because they have not ended."}),
+                    json!({"type": "integer", "minimum": 0, "description": "Executions that were skipped because they have not ended."}),
                 ),
                 (
                     "more",
@@ -554,7 +554,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_objects_without_members_are_said_to_be_free() {
+    fn only_objects_without_members_are_marked_as_free() {
         let check = |mut schema: Value, expected: Value| {
             open(&mut schema);
             assert_eq!(schema, expected);
