@@ -1,16 +1,12 @@
 //! What docs/operators.md, docs/governance.md and docs/authors.md show of configuration is what a host takes.
 
-use crate::support::http;
-
-use http::{Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::{Served, mizzen};
+use crate::support::packages::checkout;
 use mizzen_catalog::package::embed_manifest;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::path::Path;
 
 /// The first block of TOML of a page.
 fn block(page: &str) -> String {
@@ -88,25 +84,13 @@ fn the_operators_configuration_starts_a_host_and_leaves_nothing_out() {
 
 #[test]
 fn the_mounts_of_the_page_about_governance_can_be_mounted() {
-    let folder = tempfile::tempdir().unwrap();
-    for pack in ["budgets", "safety-pii"] {
-        let built = mizzen()
-            .args(["pack", "build"])
-            .arg(checkout().join("plugins").join(pack))
-            .arg("--output")
-            .arg(folder.path().join("plugins"))
-            .arg("--home")
-            .arg(folder.path().join("home"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{said}");
-    }
-    let host = "[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n";
     let mounts = block("governance.md");
     assert!(mounts.contains("[[governance]]"), "{mounts}");
-    fs::write(folder.path().join("mizzen.toml"), format!("{host}{mounts}")).unwrap();
-    let server = serve(folder.path());
+    let host = Host::new()
+        .pack("plugins/budgets")
+        .pack("plugins/safety-pii")
+        .config(&mounts);
+    let server = host.serve();
 
     let page = fs::read_to_string(checkout().join("docs/governance.md")).unwrap();
     let (_, mount) = page.split_once("`\"governance\": ").unwrap();

@@ -1,7 +1,6 @@
 //! The README's tour, run as a reader runs it.
 
 use crate::support::commands;
-
 use std::path::Path;
 
 #[test]

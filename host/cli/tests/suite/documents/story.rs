@@ -1,9 +1,9 @@
 //! The story as a reader sees it: the demo, the requests of docs/api.md against the host that it serves, and the example.
 
 use crate::support::commands;
-use crate::support::delivery;
-
-use delivery::{checkout, example, mizzen_at};
+use crate::support::delivery::example;
+use crate::support::packages::checkout;
+use crate::support::verb::mizzen_in;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ impl Drop for Served {
 }
 
 fn demo(folder: &Path) -> Command {
-    let mut command = mizzen_at(folder);
+    let mut command = mizzen_in(folder);
     command
         .args(["demo", "--data"])
         .arg(folder.join("demo"))

@@ -1,149 +1,44 @@
 //! Packs mounted on a real `mizzen serve`: rule packs made by `mizzen pack build`, run in the real sandbox, seen over HTTP.
 
-use crate::support::http;
-use crate::support::pack_rules;
-
-use http::{Answer, Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::{Answer, Served};
+use crate::support::pack_rules::{FIRST_RULES, HIDER_RULES, READER_RULES, RULES, SECOND_RULES};
+use crate::support::packages::{self, RulePack};
 use mizzen_catalog::package::{Package, embed_manifest};
-use pack_rules::{FIRST_RULES, HIDER_RULES, READER_RULES, RULES, SECOND_RULES};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 
-fn write_pack(folder: &Path, name: &str, version: &str, more: &str, rules: &str) -> PathBuf {
-    let folder = folder.join(format!("source-{name}-{version}"));
-    fs::create_dir_all(&folder).unwrap();
-    let toml = format!(
-        "[plugin]\nname = \"{name}\"\nversion = \"{version}\"\napi_version = \"1\"\nnamespaces = [\"{name}\"]\n\
-         [pack]\ndescription = \"For tests.\"\n{more}"
-    );
-    fs::write(folder.join("pack.toml"), toml).unwrap();
-    fs::write(folder.join("rules.clp"), rules).unwrap();
-    folder
+/// A host with the text plugin and the tests' packs, and more sections in its configuration.
+fn host(sections: &str) -> Host {
+    let sharing = RulePack {
+        more: "shares = [\"score\"]\n",
+        ..RulePack::new("first", FIRST_RULES)
+    };
+    Host::new()
+        .plugin("plugins/text")
+        .rules("judge", RULES)
+        .package(&sharing.build())
+        .rules("second", SECOND_RULES)
+        .rules("reader", READER_RULES)
+        .rules("hider", HIDER_RULES)
+        .config(sections)
 }
 
-fn run(arguments: &[&str], folder: &Path, output: &Path, home: &Path) {
-    let built = mizzen()
-        .args(arguments)
-        .arg(folder)
-        .arg("--output")
-        .arg(output)
-        .arg("--home")
-        .arg(home)
-        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-}
-
-/// The text plugin and the tests' pack, built and signed once: folder, packages, home.
-fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
-    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf, PathBuf)> = OnceLock::new();
-    PACKAGES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let (output, home) = (folder.path().join("plugins"), folder.path().join("home"));
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        run(&["plugin", "build"], &root.join("plugins/text"), &output, &home);
-        for (name, more, rules) in [
-            ("judge", "", RULES),
-            ("first", "shares = [\"score\"]\n", FIRST_RULES),
-            ("second", "", SECOND_RULES),
-            ("reader", "", READER_RULES),
-            ("hider", "", HIDER_RULES),
-        ] {
-            let pack = write_pack(folder.path(), name, "1.0.0", more, rules);
-            run(&["pack", "build"], &pack, &output, &home);
-        }
-        (folder, output, home)
-    })
-}
-
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    /// A host's folder with copies of the packages, and more lines of `mizzen.toml`.
-    fn new(more: &str) -> Self {
-        let place = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        let (_, packages, _) = packages();
-        fs::create_dir(place.path("plugins")).unwrap();
-        for file in fs::read_dir(packages).unwrap() {
-            let file = file.unwrap().path();
-            fs::copy(&file, place.path("plugins").join(file.file_name().unwrap())).unwrap();
-        }
-        place.configure(more);
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn configure(&self, more: &str) {
-        let text = format!("[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n{more}");
-        fs::write(self.path("mizzen.toml"), text).unwrap();
-    }
-
-    fn arguments(&self) -> Vec<String> {
-        let home = packages().2.to_str().unwrap().to_owned();
-        let config = self.path("mizzen.toml").to_str().unwrap().to_owned();
-        vec!["--config".to_owned(), config, "--home".to_owned(), home]
-    }
-
-    fn serve(&self) -> Served {
-        let arguments = self.arguments();
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        Served::start_with(&self.path("data"), &arguments, |command| command)
-    }
-
-    /// How a server that must not start ends.
-    fn refused(&self) -> String {
-        let output = mizzen()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(self.path("data"))
-            .args(self.arguments())
-            .current_dir(self.folder.path())
-            .output()
-            .unwrap();
-        assert!(!output.status.success());
-        String::from_utf8_lossy(&output.stderr).into_owned()
-    }
-
-    fn package(&self, name: &str) -> PathBuf {
-        let mut files: Vec<PathBuf> = fs::read_dir(self.path("plugins"))
-            .unwrap()
-            .map(|file| file.unwrap().path())
-            .filter(|file| {
-                file.file_name()
-                    .unwrap()
-                    .to_string_lossy()
-                    .starts_with(&format!("{name}-"))
-            })
-            .collect();
-        assert_eq!(files.len(), 1, "{name}");
-        files.remove(0)
-    }
-
-    /// Whether a text is anywhere in what the host keeps.
-    fn keeps(&self, text: &str) -> bool {
-        let needle = text.as_bytes();
-        fs::read_dir(self.path("data")).unwrap().any(|file| {
-            let file = file.unwrap().path();
-            file.is_file()
-                && fs::read(file)
-                    .unwrap()
-                    .windows(needle.len())
-                    .any(|window| window == needle)
+/// The one package of a plugin or pack that is installed.
+fn package(host: &Host, name: &str) -> PathBuf {
+    let mut files: Vec<PathBuf> = fs::read_dir(host.path("plugins"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|file| {
+            file.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with(&format!("{name}-"))
         })
-    }
+        .collect();
+    assert_eq!(files.len(), 1, "{name}");
+    files.remove(0)
 }
 
 fn sprite(server: &Served) -> String {
@@ -199,8 +94,8 @@ fn said(result: &Value) -> Vec<String> {
 
 #[test]
 fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let chain = Chain::create(&server, json!([{"id": "judge"}]), json!([]));
 
     // The seed's example: it fires on 5 and not on 3.
@@ -255,7 +150,7 @@ fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
     assert_eq!(waiting["escalation"]["rule_id"], "judge:ask");
     // It waits over a crash; what it waits with is redacted.
     server.kill();
-    let server = place.serve();
+    let server = host.serve();
     let id = waiting["execution_id"].as_str().unwrap();
     let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
     let decided = server
@@ -298,24 +193,18 @@ fn a_mounted_pack_vetoes_redacts_retries_escalates_and_annotates_over_http() {
     assert_eq!(runs.as_array().unwrap().len(), 8);
     for run in runs.as_array().unwrap() {
         let id = run["execution_id"].as_str().unwrap();
-        let data = place.path("data");
-        let output = mizzen()
-            .args(["run", "replay", id, "--data"])
-            .arg(data)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("pack judge"), "{said}");
+        let said = host.yes(&["run", "replay", id]);
+        assert!(said.contains("pack judge"), "{said}");
     }
     // The input is the caller's own and is kept; what a pack took out of an answer is nowhere.
-    assert!(place.keeps("xk-secret-77"));
+    assert!(host.keeps("xk-secret-77"));
     for gone in ["XK-SECRET-77", "XK-OTHER-88", "XK-STOPPED-91", "XK-ODD-92"] {
-        assert!(!place.keeps(gone), "{gone} was kept");
+        assert!(!host.keeps(gone), "{gone} was kept");
     }
 }
 
 /// What is left of a run whose input had a secret, in `text` and elsewhere, after its end.
-fn check_hidden(place: &Place, server: &Served, id: &str, secret: &str) {
+fn check_hidden(host: &Host, server: &Served, id: &str, secret: &str) {
     let shown = server
         .call("GET", &format!("/v1/executions/{id}"))
         .expect(200, "");
@@ -325,58 +214,32 @@ fn check_hidden(place: &Place, server: &Served, id: &str, secret: &str) {
     let events = events.text();
     assert!(!events.contains(secret), "{events}");
     let began = std::time::Instant::now();
-    while place.keeps(secret) {
+    while host.keeps(secret) {
         assert!(began.elapsed().as_secs() < 60, "{secret} is kept");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    let verb = |arguments: &[&str]| {
-        let output = mizzen()
-            .args(arguments)
-            .arg("--data")
-            .arg(place.path("data"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            output.status.success(),
-            "{}{said}",
-            String::from_utf8_lossy(&output.stdout)
-        );
-        (String::from_utf8(output.stdout).unwrap(), said)
-    };
-    let (export, said) = verb(&["audit", "export", id]);
-    assert!(!export.contains(secret));
-    let document: Value = serde_json::from_str(&export).unwrap();
+    let (file, document, key) = host.export(id);
+    assert!(!document.to_string().contains(secret));
     let started: Value = serde_json::from_str(document["entries"][0]["bytes"].as_str().unwrap()).unwrap();
     assert_eq!(started["input"]["text"], "x [redacted] y");
     assert_eq!(
         started["input"]["more"],
         json!({"[redacted]": ["it is [redacted]!", 7]})
     );
-    let file = place.path("run.json");
-    fs::write(&file, export).unwrap();
-    let key = said
-        .lines()
-        .find_map(|line| line.strip_prefix("host key: "))
-        .unwrap();
-    let verified = mizzen()
-        .args(["audit", "verify", file.to_str().unwrap(), "--key", key])
-        .output()
-        .unwrap();
-    assert!(verified.status.success(), "{verified:?}");
-    let (replayed, _) = verb(&["run", "replay", id]);
+    host.yes(&["audit", "verify", file.to_str().unwrap(), "--key", &key]);
+    let replayed = host.yes(&["run", "replay", id]);
     assert!(
         replayed.contains("redacted the input") && replayed.contains("same: completed"),
         "{replayed}"
     );
-    verb(&["doctor"]);
+    host.yes(&["doctor"]);
 }
 
 /// R13: the journal's first entry holds the input.
 #[test]
 fn what_a_pack_redacts_of_a_steps_input_is_nowhere_when_the_run_has_ended() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let chain = Chain::create(&server, json!([{"id": "hider"}]), json!([]));
     let input = |secret: &str, ask: bool| json!({"text": format!("x {secret} y"), "ask": ask, "more": {secret: [format!("it is {secret}!"), 7]}});
     let id = |answer: &Value| answer["execution_id"].as_str().unwrap().to_owned();
@@ -384,7 +247,7 @@ fn what_a_pack_redacts_of_a_steps_input_is_nowhere_when_the_run_has_ended() {
     let ended = id(&chain
         .execute(&server, input("TOPSECRET4711", false))
         .expect(200, ""));
-    check_hidden(&place, &server, &ended, "TOPSECRET4711");
+    check_hidden(&host, &server, &ended, "TOPSECRET4711");
     // Where nothing is redacted, the input is kept as it was sent.
     let plain = id(&chain.execute(&server, input("PLAIN4710", false)).expect(200, ""));
     let events = server
@@ -400,8 +263,8 @@ fn what_a_pack_redacts_of_a_steps_input_is_nowhere_when_the_run_has_ended() {
         .execute(&server, input("TOPSECRET4712", true))
         .expect(202, "");
     server.kill();
-    assert!(place.keeps("TOPSECRET4712"));
-    let server = place.serve();
+    assert!(host.keeps("TOPSECRET4712"));
+    let server = host.serve();
     let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
     server
         .call_json(
@@ -417,21 +280,21 @@ fn what_a_pack_redacts_of_a_steps_input_is_nowhere_when_the_run_has_ended() {
         &[],
         b"",
     );
-    check_hidden(&place, &server, &id(&waiting), "TOPSECRET4712");
+    check_hidden(&host, &server, &id(&waiting), "TOPSECRET4712");
 
     // The host is killed as soon as the end is acknowledged.
     let ended = id(&chain
         .execute(&server, input("TOPSECRET4713", false))
         .expect(200, ""));
     server.kill();
-    let server = place.serve();
-    check_hidden(&place, &server, &ended, "TOPSECRET4713");
+    let server = host.serve();
+    check_hidden(&host, &server, &ended, "TOPSECRET4713");
 }
 
 #[test]
 fn an_advisory_pack_is_heard_and_not_followed() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let chain = Chain::create(&server, json!([]), json!([{"id": "judge", "mode": "advisory"}]));
     for input in [
         json!({"text": "xk-a-1", "severity": 9, "ask": true}),
@@ -453,8 +316,8 @@ fn an_advisory_pack_is_heard_and_not_followed() {
 
 #[test]
 fn a_mount_that_cannot_be_mounted_refuses_the_council() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let sprite = sprite(&server);
     let check = |council: Value, chain: Value, wanted: Value| {
         let body = draft(&sprite, "d", council, chain);
@@ -507,8 +370,8 @@ fn a_mount_that_cannot_be_mounted_refuses_the_council() {
 
 #[test]
 fn what_the_host_mounts_nobody_below_can_unmount() {
-    let place = Place::new("[[governance]]\nid = \"judge\"\n");
-    let server = place.serve();
+    let host = host("[[governance]]\nid = \"judge\"\n");
+    let server = host.serve();
     // The council mounts it as advisory; the host's mount holds, and it is asked once.
     let chain = Chain::create(&server, json!([{"id": "judge", "mode": "advisory"}]), json!([]));
     chain
@@ -526,11 +389,11 @@ fn what_the_host_mounts_nobody_below_can_unmount() {
     server.terminate();
 
     // A host that cannot mount what it must does not start, nor one with a pack that was tampered with.
-    place.configure("[[governance]]\nid = \"judge\"\nversion = \"3.0.0\"\n");
-    let log = place.refused();
+    host.configure("[[governance]]\nid = \"judge\"\nversion = \"3.0.0\"\n");
+    let log = host.refused();
     assert!(log.contains("pack-unmountable") && log.contains("3.0.0"), "{log}");
-    place.configure("[[governance]]\nid = \"judge\"\n");
-    let file = place.package("judge");
+    host.configure("[[governance]]\nid = \"judge\"\n");
+    let file = package(&host, "judge");
     let bytes = fs::read(&file).unwrap();
     let place_of_rule = bytes
         .windows(b"is too high".len())
@@ -539,16 +402,16 @@ fn what_the_host_mounts_nobody_below_can_unmount() {
     let mut changed = bytes.clone();
     changed[place_of_rule + 7] = b'n';
     fs::write(&file, &changed).unwrap();
-    let log = place.refused();
+    let log = host.refused();
     assert!(log.contains("[signature]"), "{log}");
     fs::write(&file, &bytes).unwrap();
-    place.serve().terminate();
+    host.serve().terminate();
 }
 
 #[test]
 fn templates_of_two_packs_never_clash_and_what_is_shared_is_seen_by_later_ones() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let both = Chain::create(&server, json!([{"id": "first"}, {"id": "second"}]), json!([]));
     let reasons = |result: &Value| -> Vec<String> {
         let packs = result["packs"].as_array().unwrap().iter();
@@ -589,8 +452,8 @@ fn templates_of_two_packs_never_clash_and_what_is_shared_is_seen_by_later_ones()
 /// a run that another process began: one that was told everything would be vetoed.
 #[test]
 fn what_a_pack_reads_outlives_a_restart_with_its_run() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let tool =
         |name: &str, tool: &str| json!({"name": name, "description": "d", "tool": tool, "parameters": {}});
     let sprite = json!({
@@ -614,7 +477,7 @@ fn what_a_pack_reads_outlives_a_restart_with_its_run() {
     assert_eq!(waiting["escalation"]["reason"], "before split");
     server.kill();
 
-    let server = place.serve();
+    let server = host.serve();
     let id = waiting["execution_id"].as_str().unwrap();
     let answer = json!({"escalation_id": waiting["escalation"]["escalation_id"], "decision": "approve", "reason": "fine"});
     server
@@ -643,8 +506,8 @@ fn what_a_pack_reads_outlives_a_restart_with_its_run() {
 
 #[test]
 fn a_pack_that_is_gone_stops_the_councils_that_mount_it() {
-    let place = Place::new("");
-    let server = place.serve();
+    let host = host("");
+    let server = host.serve();
     let chain = Chain::create(&server, json!([{"id": "judge"}]), json!([]));
     chain.execute(&server, json!({"text": "a"})).expect(200, "");
     server.call("DELETE", "/v1/plugins/judge").expect(204, "");
@@ -657,7 +520,7 @@ fn a_pack_that_is_gone_stops_the_councils_that_mount_it() {
 
 #[test]
 fn mizzen_ir_mounts_says_what_could_be_mounted() {
-    let place = Place::new("");
+    let host = host("");
     let document = |id: &str, facts: &str| {
         json!({
             "ir_version": "1.0.0", "id": "run:g", "nodes": [{"id": "a", "kind": "echo"}],
@@ -665,13 +528,8 @@ fn mizzen_ir_mounts_says_what_could_be_mounted() {
         })
     };
     let look = |id: &str, facts: &str| {
-        fs::write(place.path("graph.json"), document(id, facts).to_string()).unwrap();
-        let output = mizzen()
-            .args(["ir", "mounts", "graph.json", "--json"])
-            .args(place.arguments())
-            .current_dir(place.folder.path())
-            .output()
-            .unwrap();
+        fs::write(host.path("graph.json"), document(id, facts).to_string()).unwrap();
+        let output = host.run(&["ir", "mounts", "graph.json", "--json"]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let found: Value = serde_json::from_str(&text)
             .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
@@ -698,39 +556,23 @@ fn mizzen_ir_mounts_says_what_could_be_mounted() {
 /// R8: a package that is newer, with a pack in it that is older. What the older one does not veto is not vetoed.
 #[test]
 fn a_mandatory_pack_becomes_older_only_with_admin() {
-    let place = Place::new("[[governance]]\nid = \"judge\"\n");
-    let (_, old, home) = packages();
-    let old = fs::read(old.join("judge-1.0.0.wasm")).unwrap();
-    let newer = write_pack(place.folder.path(), "judge", "1.1.0", "", RULES);
-    fs::remove_file(place.package("judge")).unwrap();
-    run(&["pack", "build"], &newer, &place.path("plugins"), home);
-    let old = Package::parse(old).unwrap();
-    let manifest = old.manifest_text().replace("1.0.0", "2.0.0");
-    let disguised = place.path("judge-2.0.0.wasm");
-    fs::write(&disguised, embed_manifest(old.component(), &manifest).unwrap()).unwrap();
-    let signed = mizzen()
-        .args(["plugin", "sign", "--key", "dev", "--home"])
-        .arg(home)
-        .arg(&disguised)
-        .output()
-        .unwrap();
-    assert!(
-        signed.status.success(),
-        "{}",
-        String::from_utf8_lossy(&signed.stderr)
-    );
-    let disguised = fs::read(disguised).unwrap();
-    let key = |grant: &str| {
-        let output = mizzen()
-            .args(["key", "api", "--data"])
-            .arg(place.path("data"))
-            .args(["new", "--grant", grant])
-            .output()
-            .unwrap();
-        format!("Bearer {}", String::from_utf8(output.stdout).unwrap().trim())
+    let host = host("[[governance]]\nid = \"judge\"\n");
+    let newer = RulePack {
+        version: "1.1.0",
+        ..RulePack::new("judge", RULES)
     };
+    let own = package(&host, "judge");
+    let old = Package::parse(fs::read(&own).unwrap()).unwrap();
+    fs::remove_file(own).unwrap();
+    newer.build().write(&host.path("plugins"));
+    let manifest = old.manifest_text().replace("1.0.0", "2.0.0");
+    let disguised = host.path("judge-2.0.0.wasm");
+    fs::write(&disguised, embed_manifest(old.component(), &manifest).unwrap()).unwrap();
+    host.yes(&["plugin", "sign", "--key", "dev", disguised.to_str().unwrap()]);
+    let disguised = fs::read(disguised).unwrap();
+    let key = |grant: &str| format!("Bearer {}", host.key(&[grant]));
     let (writer, admin) = (key("plugins:write"), key("admin"));
-    let server = place.serve();
+    let server = host.serve();
     let post = |bearer: &str, path: &str| {
         let headers = [("authorization", bearer), ("content-type", "application/wasm")];
         server.send("POST", path, &headers, &disguised)
@@ -742,30 +584,24 @@ fn a_mandatory_pack_becomes_older_only_with_admin() {
         (&json!("pack judge"), &json!("1.0.0"), &json!("1.1.0"))
     );
     post(&writer, "/v1/plugins?downgrade=true").expect(403, "FORBIDDEN");
-    assert!(place.package("judge").ends_with("judge-1.1.0.wasm"));
+    assert!(package(&host, "judge").ends_with("judge-1.1.0.wasm"));
     post(&admin, "/v1/plugins?downgrade=true").expect(201, "");
-    assert!(place.package("judge").ends_with("judge-2.0.0.wasm"));
+    assert!(package(&host, "judge").ends_with("judge-2.0.0.wasm"));
 }
 
 /// R19: whoever has the data folder could run chains on it with a configuration of their own.
 #[test]
 fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
     let mounted = "[[governance]]\nid = \"judge\"\n[[governance]]\nid = \"first\"\nmode = \"advisory\"\n";
-    let place = Place::new(mounted);
-    let server = place.serve();
+    let host = host(mounted);
+    let server = host.serve();
     let chain = Chain::create(&server, json!([]), json!([]));
     chain
         .execute(&server, json!({"text": "a", "severity": 5}))
         .expect(409, "PACK_VETO");
     server.terminate();
     let verb = |arguments: &[&str]| {
-        let output = mizzen()
-            .args(arguments)
-            .arg("--data")
-            .arg(place.path("data"))
-            .current_dir(place.folder.path())
-            .output()
-            .unwrap();
+        let output = host.run(arguments);
         let said = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(said).unwrap())
     };
@@ -783,12 +619,11 @@ fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
     );
 
     // Without the pack, with it as advice only, and without any configuration.
-    let home = packages().2.to_str().unwrap();
     let input = r#"{"text": "a", "severity": 5}"#;
-    let run = ["chain", "run", "--council", "d", "--input", input, "--home", home];
+    let run = ["chain", "run", "--council", "d", "--input", input];
     for config in ["", "[[governance]]\nid = \"judge\"\nmode = \"advisory\"\n"] {
-        place.configure(config);
-        let log = place.refused();
+        host.configure(config);
+        let log = host.refused();
         assert!(
             log.contains("governed by packs that the configuration does not mount as mandatory: judge")
                 && log.contains("mizzen governance accept"),
@@ -805,7 +640,7 @@ fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
             "{said}"
         );
     }
-    fs::remove_file(place.path("mizzen.toml")).unwrap();
+    fs::remove_file(host.path("mizzen.toml")).unwrap();
     let (code, said) = verb(&run);
     assert!(
         code == Some(1) && said.contains("does not mount as mandatory: judge"),
@@ -813,33 +648,23 @@ fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
     );
 
     // With a pack of the same id that somebody else has made, and that says nothing.
-    let theirs = place.path("theirs");
+    let theirs = host.path("theirs");
     let meek = "(defrule never (moment (name before-run)) (no-such-field TRUE) => (assert (decision (reason \"never\"))))";
-    let source = write_pack(place.folder.path(), "judge", "1.0.0", "", meek);
-    let own = place.package("judge");
+    let source = RulePack::new("judge", meek).write(host.folder());
+    let own = package(&host, "judge");
     let genuine = fs::read(&own).unwrap();
-    run_pack_build(&source, &place.path("plugins"), &theirs);
-    place.configure(mounted);
-    let trusting = fs::read_to_string(packages().2.join("keys/dev.pub")).unwrap();
-    fs::write(place.path("dev.pub"), trusting).unwrap();
-    let trusted = mizzen()
-        .args([
-            "trust",
-            "add",
-            "dev.pub",
-            "--namespace",
-            "*",
-            "--trust",
-            "trust.toml",
-        ])
-        .current_dir(place.folder.path())
-        .output()
-        .unwrap();
-    assert!(
-        trusted.status.success(),
-        "{}",
-        String::from_utf8_lossy(&trusted.stderr)
-    );
+    packages::build("pack", &source, &theirs).write(&host.path("plugins"));
+    host.configure(mounted);
+    let trusted = packages::home().join("keys/dev.pub");
+    host.yes(&[
+        "trust",
+        "add",
+        trusted.to_str().unwrap(),
+        "--namespace",
+        "*",
+        "--trust",
+        "trust.toml",
+    ]);
     let their_home = theirs.to_str().unwrap();
     let (code, said) = verb(&[
         "chain",
@@ -858,23 +683,18 @@ fn a_folder_that_mandatory_packs_govern_is_not_run_without_them() {
     fs::write(&own, genuine).unwrap();
 
     // With it, it is served as before; and without it once the operator has said so.
-    place.serve().terminate();
-    place.configure("");
+    host.serve().terminate();
+    host.configure("");
     let (code, said) = verb(&["governance", "accept"]);
     assert!(
         code == Some(0) && said.contains("- judge") && said.contains("no pack governs"),
         "{said}"
     );
-    let server = place.serve();
+    let server = host.serve();
     chain
         .execute(&server, json!({"text": "a", "severity": 5}))
         .expect(200, "");
     server.terminate();
-    let (code, said) = verb(&["doctor", "--home", home]);
+    let (code, said) = verb(&["doctor"]);
     assert!(code == Some(0), "the change is in a sound audit log: {said}");
-}
-
-/// A pack that is built and signed with the development key of another home.
-fn run_pack_build(source: &Path, output: &Path, home: &Path) {
-    run(&["pack", "build"], source, output, home);
 }

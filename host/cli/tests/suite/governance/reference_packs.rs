@@ -1,41 +1,12 @@
 //! The reference packs on a real `mizzen serve`: all four in one run, and what `safety-pii` redacts wherever it stands in an answer, in
 //! values, in numbers and in the keys of objects.
 
-use crate::support::http;
-
-use http::{Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::Served;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-
-/// Builds a plugin or a pack of this repository.
-fn build(group: &str, name: &str, folder: &Path) {
-    let built = mizzen()
-        .args([group, "build"])
-        .arg(
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("../../plugins")
-                .join(name),
-        )
-        .arg("--output")
-        .arg(folder.join("plugins"))
-        .arg("--home")
-        .arg(folder.join("home"))
-        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{said}");
-}
-
-fn serve(folder: &Path) -> Served {
-    let path = |name: &str| -> String { folder.join(name).to_str().unwrap().to_owned() };
-    let (config, home) = (path("mizzen.toml"), path("home"));
-    let arguments = ["--config", &config, "--home", &home];
-    Served::start_with(&folder.join("data"), &arguments, |command| command)
-}
 
 /// Without what the caller gave: that is the caller's own, and is kept.
 fn without_inputs(value: &Value) -> Value {
@@ -50,14 +21,13 @@ fn without_inputs(value: &Value) -> Value {
     }
 }
 
-/// A host's folder with some of the plugins and packs of this repository, and more lines of `mizzen.toml`.
-fn place(plugin: &str, packs: &[&str], more: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    build("plugin", plugin, folder.path());
-    packs.iter().for_each(|pack| build("pack", pack, folder.path()));
-    let text = format!("[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n{more}");
-    fs::write(folder.path().join("mizzen.toml"), text).unwrap();
-    folder
+/// A host with one of the plugins and some of the packs of this repository, and more sections in its configuration.
+fn host(plugin: &str, packs: &[&str], sections: &str) -> Host {
+    let host = Host::new().plugin(&format!("plugins/{plugin}"));
+    packs
+        .iter()
+        .fold(host, |host, pack| host.pack(&format!("plugins/{pack}")))
+        .config(sections)
 }
 
 /// A sprite with capabilities, each with its tool; its id.
@@ -75,13 +45,12 @@ fn sprite(server: &Served, capabilities: &[(&str, &str)]) -> Value {
 
 #[test]
 fn what_is_found_in_keys_numbers_and_nested_values_is_redacted_through_a_run() {
-    let folder = place(
+    let host = host(
         "json",
         &["safety-pii"],
         "[[governance]]\nid = \"bosun.safety-pii\"\n",
     );
-    let folder = folder.path();
-    let server = serve(folder);
+    let server = host.serve();
     let sprite = sprite(&server, &[("merge", "json.merge")]);
     let council = json!({
         "domain": "d", "sprites": [sprite], "gate_agents": [sprite],
@@ -129,7 +98,7 @@ fn what_is_found_in_keys_numbers_and_nested_values_is_redacted_through_a_run() {
     // Neither the answer nor what was recorded of it has any of it, before and after a restart.
     let id = result["execution_id"].as_str().unwrap().to_owned();
     server.kill();
-    let server = serve(folder);
+    let server = host.serve();
     let path = format!("/v1/executions/{id}");
     let kept = server.call("GET", &path).expect(200, "");
     assert_eq!(kept["steps"][0]["output"]["document"], wanted);
@@ -157,17 +126,7 @@ fn what_is_found_in_keys_numbers_and_nested_values_is_redacted_through_a_run() {
         }
     }
     server.terminate();
-    let replay = mizzen()
-        .args(["run", "replay", &id, "--data"])
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&replay.stdout);
-    assert!(
-        replay.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&replay.stderr)
-    );
+    let said = host.yes(&["run", "replay", &id]);
     for secret in gone {
         assert!(!said.contains(secret), "{secret} in {said}");
     }
@@ -177,9 +136,8 @@ fn what_is_found_in_keys_numbers_and_nested_values_is_redacted_through_a_run() {
 #[test]
 fn what_an_error_says_is_redacted_through_a_run() {
     let more = "[[governance]]\nid = \"bosun.safety-pii\"\n";
-    let folder = place("text", &["safety-pii"], more);
-    let folder = folder.path();
-    let server = serve(folder);
+    let host = host("text", &["safety-pii"], more);
+    let server = host.serve();
     let sprite = sprite(&server, &[("fill", "text.template")]);
     let council = json!({
         "domain": "d", "sprites": [sprite], "gate_agents": [sprite],
@@ -220,17 +178,12 @@ fn what_an_error_says_is_redacted_through_a_run() {
     // Nor is it in what was recorded, before and after a restart.
     let id = result["execution_id"].as_str().unwrap().to_owned();
     server.kill();
-    let server = serve(folder);
+    let server = host.serve();
     let kept = server
         .call("GET", &format!("/v1/executions/{id}"))
         .expect(200, "");
     server.terminate();
-    let exported = mizzen()
-        .args(["audit", "export", &id, "--data"])
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    let (_, exported, _) = host.export(&id);
     let entries = exported["entries"].as_array().unwrap().iter();
     let entries: Vec<Value> = entries
         .map(|entry| serde_json::from_str(entry["bytes"].as_str().unwrap()).unwrap())
@@ -240,23 +193,14 @@ fn what_an_error_says_is_redacted_through_a_run() {
         .find(|entry| entry["kind"] == "call_ended")
         .unwrap();
     assert_eq!(failed["failure"]["message"], message, "{failed:#}");
-    let replayed = |id: &str| {
-        let replay = mizzen()
-            .args(["run", "replay", id, "--data"])
-            .arg(folder.join("data"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8(replay.stdout).unwrap();
-        assert!(replay.status.success(), "{said}");
-        said
-    };
+    let replayed = |id: &str| host.yes(&["run", "replay", id]);
     let plain = plain["execution_id"].as_str().unwrap();
     let silent = replayed(plain);
     assert!(
         silent.contains("a pack had nothing to say; step 0 failed"),
         "{silent}"
     );
-    silence_is_named_and_cannot_be_made_up(folder, plain);
+    silence_is_named_and_cannot_be_made_up(&host, plain);
     let said = replayed(&id);
     for shown in [&result, &kept, &Value::Array(entries)] {
         let text = without_inputs(shown).to_string();
@@ -270,13 +214,8 @@ fn what_an_error_says_is_redacted_through_a_run() {
 }
 
 /// Where no pack had anything to say before a call, the entry of its end names who was asked; a journal that names others is found out.
-fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
-    let exported = mizzen()
-        .args(["audit", "export", id, "--data"])
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+fn silence_is_named_and_cannot_be_made_up(host: &Host, id: &str) {
+    let (_, exported, _) = host.export(id);
     let entry = |at: usize| -> Value {
         serde_json::from_str(exported["entries"][at]["bytes"].as_str().unwrap()).unwrap()
     };
@@ -284,7 +223,7 @@ fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
     assert_eq!(ended["kind"], "call_ended", "{ended:#}");
     assert_eq!(ended["cleared"][0]["asked"], json!([0]), "{ended:#}");
     assert_eq!(ended["cleared"][0]["question"], 1, "{ended:#}");
-    let file = folder.join("changed.json");
+    let file = host.path("changed.json");
     let changes: [fn(&mut Value); 4] = [
         |entry| entry["cleared"] = json!([]),
         |entry| entry["cleared"][0]["asked"] = json!([]),
@@ -301,11 +240,7 @@ fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
             entry["hash"] = json!(link.to_string());
         }
         fs::write(&file, changed.to_string()).unwrap();
-        let replay = mizzen()
-            .args(["run", "replay", "--json"])
-            .arg(&file)
-            .output()
-            .unwrap();
+        let replay = host.run(&["run", "replay", "--json", file.to_str().unwrap()]);
         let said: Value = serde_json::from_slice(&replay.stdout).unwrap();
         assert_eq!(
             (&said["ok"], &said["difference"]["seq"]),
@@ -319,8 +254,8 @@ fn silence_is_named_and_cannot_be_made_up(folder: &Path, id: &str) {
 #[test]
 fn a_step_is_tried_five_times_at_most() {
     let more = "[[governance]]\nid = \"bosun.retries\"\n[config.retries]\ndelay_ms = 1\n";
-    let folder = place("text", &["retries"], more);
-    let server = serve(folder.path());
+    let host = host("text", &["retries"], more);
+    let server = host.serve();
     let worker = sprite(&server, &[("fill", "text.template")]);
     let council = json!({
         "domain": "d", "sprites": [worker], "gate_agents": [worker],
@@ -354,31 +289,17 @@ fn a_step_is_tried_five_times_at_most() {
     );
     server.terminate();
 
-    let config = folder.path().join("mizzen.toml");
-    let text = fs::read_to_string(&config).unwrap();
-    fs::write(&config, text.replace("delay_ms = 1\n", "attempts = 20\n")).unwrap();
-    let refused = mizzen()
-        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-        .arg(folder.path().join("data"))
-        .arg("--config")
-        .arg(&config)
-        .arg("--home")
-        .arg(folder.path().join("home"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(
-        !refused.status.success() && said.contains("retries") && said.contains("attempts"),
-        "{said}"
-    );
+    host.configure(&more.replace("delay_ms = 1\n", "attempts = 20\n"));
+    let said = host.refused();
+    assert!(said.contains("retries") && said.contains("attempts"), "{said}");
 }
 
 /// Mounted by the host, the council and the chain; in one run each of the four has something to say.
 #[test]
 fn all_four_reference_packs_govern_one_run_together() {
     let more = "[[governance]]\nid = \"bosun.budgets\"\n[config.budgets]\nsteps = 10\n[config.retries]\ndelay_ms = 1\n";
-    let folder = place("text", &["budgets", "retries", "safety-pii", "audit"], more);
-    let server = serve(folder.path());
+    let host = host("text", &["budgets", "retries", "safety-pii", "audit"], more);
+    let server = host.serve();
     let worker = sprite(&server, &[("shout", "text.case"), ("fill", "text.template")]);
 
     // Nine steps that answer, the first with a number of a person, and a tenth that fails whenever it is tried.

@@ -1,14 +1,12 @@
 //! HTTP/2 connections that take memory, streams or places and give nothing back: they lose them (R1, R6).
 
-use crate::support;
-
+use crate::support::documents::sprite;
+use crate::support::http::Served;
+use crate::support::http2::{RawHttp2, Received};
 use std::io::Read;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use support::documents::sprite;
-use support::http::Served;
-use support::http2::{RawHttp2, Received};
 
 /// Streams that a connection may have open.
 const STREAMS: usize = 128;
@@ -227,7 +225,7 @@ fn pings_do_not_keep_a_place() {
             }
         });
         let answers: Vec<_> = (0..3)
-            .map(|_| support::http::try_send(&server.address, "GET", "/health", &[], b""))
+            .map(|_| crate::support::http::try_send(&server.address, "GET", "/health", &[], b""))
             .collect();
         stop.store(true, Ordering::Relaxed);
         for answer in answers {
@@ -272,7 +270,7 @@ fn an_address_has_its_share_of_the_places() {
     );
     drop(held);
     let until = Instant::now() + Duration::from_secs(60);
-    while support::http::try_send(&server.address, "GET", "/health", &[], b"").is_err() {
+    while crate::support::http::try_send(&server.address, "GET", "/health", &[], b"").is_err() {
         assert!(Instant::now() < until, "the places are not given back");
     }
 }

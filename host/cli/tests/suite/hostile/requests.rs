@@ -1,12 +1,10 @@
 //! Requests that are meant to confuse: what they would get from a reader that is not strict, they do not get here.
 
-use crate::support;
-
+use crate::support::documents::sprite;
+use crate::support::http::{Answer, Served, read_answer};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use support::documents::sprite;
-use support::http::{Answer, Served, read_answer};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -224,7 +222,7 @@ fn a_web_page_cannot_use_a_server_that_has_no_keys() {
     raw(&server, "GET /health HTTP/1.1\r\nhost: evil.example\r\n").expect(200, "");
 
     // With a key the caller is known, by whatever name it came.
-    let made = support::http::mizzen()
+    let made = crate::support::http::mizzen()
         .args(["key", "api", "--data"])
         .arg(&server.data)
         .args(["new", "--grant", "sprites:read"])
@@ -375,7 +373,7 @@ fn a_request_names_its_host_once() {
 #[test]
 fn a_request_has_one_key() {
     let (_folder, server) = Served::fresh();
-    let made = support::http::mizzen()
+    let made = crate::support::http::mizzen()
         .args(["key", "api", "--data"])
         .arg(&server.data)
         .args(["new", "--grant", "sprites:read"])

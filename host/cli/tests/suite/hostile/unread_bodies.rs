@@ -1,12 +1,10 @@
 //! A client that writes its whole body before it reads gets the answer, whatever the answer is; a body that does not end is not read for
 //! ever.
 
-use crate::support;
-
+use crate::support::http::{Answer, Served, mizzen, read_answer};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::http::{Answer, Served, mizzen, read_answer};
 
 const MIB: usize = 1 << 20;
 

@@ -1,13 +1,11 @@
 //! Who may do what: keys, grants, rates, addresses.
 
-use crate::support;
+use crate::support::documents::sprite;
+use crate::support::http::{Served, mizzen};
 use crate::support::programs;
-
 use serde_json::json;
 use std::path::Path;
 use std::process::Output;
-use support::documents::sprite;
-use support::http::{Served, mizzen};
 
 fn key(data: &Path, arguments: &[&str]) -> Output {
     mizzen()
@@ -200,8 +198,8 @@ fn each_way_of_using_runs_needs_its_own_grant() {
         .call_json("POST", "/v1/sprites", &sprite("WORKER-1"))
         .expect(201, "");
     let worker = worker["id"].as_str().unwrap();
-    let mut council = support::documents::council("engineering", &[worker]);
-    council["chains"] = json!([support::documents::chain(worker, worker)]);
+    let mut council = crate::support::documents::council("engineering", &[worker]);
+    council["chains"] = json!([crate::support::documents::chain(worker, worker)]);
     council["rules"] =
         json!([{"id": "ask", "name": "ask", "condition": "has(input.risky)", "action": "escalate"}]);
     let council = server.call_json("POST", "/v1/councils", &council).expect(201, "");
@@ -553,7 +551,7 @@ fn a_body_that_does_not_arrive_is_408_and_a_header_that_does_not_arrive_ends_the
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
     let head = "POST /v1/sprites HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).unwrap();
-    support::http::read_answer(&mut stream, "POST")
+    crate::support::http::read_answer(&mut stream, "POST")
         .unwrap()
         .expect(408, "REQUEST_TIMEOUT");
     // Nothing at all and half of HTTP/2's first line too: whoever says nothing must not hold a place.

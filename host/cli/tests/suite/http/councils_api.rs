@@ -1,10 +1,8 @@
 //! Councils over HTTP, against the real server: the seeds' story in order and to the letter, and what is refused or doubtful.
 
-use crate::support;
-
+use crate::support::documents::{NOBODY, chain, council, register, sprite};
+use crate::support::http::Served;
 use serde_json::{Value, json};
-use support::documents::{NOBODY, chain, council, register, sprite};
-use support::http::Served;
 
 #[test]
 fn the_story_of_the_seeds_from_health_to_a_council() {

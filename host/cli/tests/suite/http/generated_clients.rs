@@ -3,16 +3,15 @@
 //! `clients/story.json` is the table: a row is one call, for both clients. An operation without a row fails. The generators and what they
 //! need are pinned in `clients/` and installed on the first run, below the target folder.
 
-use crate::support;
-use crate::support::programs;
-
+use crate::support::council;
+use crate::support::host::Host;
+use crate::support::http::Served;
+use crate::support::{packages, programs};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::council;
-use support::http::Served;
 
 /// Classes that a generated client may have for what goes wrong: the envelope, its codes and details, and the error of an execution.
 const ERROR_CLASSES: usize = 4;
@@ -29,7 +28,7 @@ fn story() -> Vec<Value> {
 
 /// A host with plugins and a pack of its own, and the package that is installed again.
 struct Stage {
-    folder: tempfile::TempDir,
+    host: Host,
     server: Served,
     document: PathBuf,
     package: PathBuf,
@@ -37,43 +36,14 @@ struct Stage {
 
 impl Stage {
     fn set() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let plugins = folder.path().join("plugins");
-        std::fs::create_dir(&plugins).unwrap();
-        let (packages, home) = council::built();
-        for file in std::fs::read_dir(packages).unwrap() {
-            let file = file.unwrap().path();
-            std::fs::copy(&file, plugins.join(file.file_name().unwrap())).unwrap();
-        }
-        let pack = support::http::mizzen()
-            .args(["pack", "build"])
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/budgets"))
-            .arg("--output")
-            .arg(&plugins)
-            .arg("--home")
-            .arg(&home)
-            .output()
-            .unwrap();
-        assert!(pack.status.success(), "{}", String::from_utf8_lossy(&pack.stderr));
-        let named = |entry: &PathBuf| entry.file_name().unwrap().to_str().unwrap().starts_with("text-");
-        let text = std::fs::read_dir(&plugins).unwrap();
-        let text = text.map(|entry| entry.unwrap().path()).find(named).unwrap();
-        let package = folder.path().join("package.wasm");
-        std::fs::copy(text, &package).unwrap();
-        let config = folder.path().join("host.toml");
-        let settings = "[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n";
-        std::fs::write(&config, settings).unwrap();
-        let arguments = [
-            "--config",
-            config.to_str().unwrap(),
-            "--home",
-            home.to_str().unwrap(),
-        ];
-        let server = Served::start_with(&folder.path().join("data"), &arguments, |command| command);
-        let document = folder.path().join("openapi.json");
+        let host = council::host().pack("plugins/budgets");
+        let package = host.path("package.wasm");
+        std::fs::write(&package, packages::plugin("plugins/text").bytes).unwrap();
+        let server = host.serve();
+        let document = host.path("openapi.json");
         std::fs::write(&document, server.call("GET", "/openapi.json").body).unwrap();
         Self {
-            folder,
+            host,
             server,
             document,
             package,
@@ -97,7 +67,7 @@ fn run(command: &mut Command) -> String {
 fn a_generated_python_client_calls_every_operation() {
     let programs = programs::python("python-client", &sources().join("requirements.txt"));
     let stage = Stage::set();
-    let folder = stage.folder.path();
+    let folder = stage.host.folder();
     let path = std::env::var("PATH").unwrap_or_default();
     let generated = run(Command::new(programs.join("openapi-python-client"))
         .current_dir(folder)
@@ -140,7 +110,7 @@ fn a_generated_python_client_calls_every_operation() {
 fn a_generated_typescript_client_calls_every_operation() {
     let tools = programs::node("typescript-client", &sources());
     let stage = Stage::set();
-    let folder = stage.folder.path();
+    let folder = stage.host.folder();
     std::os::unix::fs::symlink(tools.join("node_modules"), folder.join("node_modules")).unwrap();
     for file in ["package.json", "tsconfig.json", "run.mjs"] {
         std::fs::copy(sources().join(file), folder.join(file)).unwrap();

@@ -1,14 +1,12 @@
 //! The API over HTTP/2, by prior knowledge, many requests on one connection.
 
-use crate::support;
-
+use crate::support::http::Served;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http2::SendRequest;
 use hyper::{Request, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
-use support::http::Served;
 use tokio::task::JoinSet;
 
 type Client = SendRequest<Full<Bytes>>;
@@ -56,7 +54,11 @@ async fn one_http2_connection_carries_many_requests_at_once() {
     let mut client = connect(&server).await;
     let (status, sprite) = send(
         &mut client,
-        post(&server, "/v1/sprites", &support::documents::sprite("SOL-FORGE")),
+        post(
+            &server,
+            "/v1/sprites",
+            &crate::support::documents::sprite("SOL-FORGE"),
+        ),
     )
     .await;
     assert_eq!(status, 201, "{sprite}");

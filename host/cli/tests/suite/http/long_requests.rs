@@ -1,31 +1,14 @@
 //! What takes long ends with the key that began it (R14).
 
-use crate::support;
-
+use crate::support::council::{capability, serve_with};
+use crate::support::http::{Served, read_answer};
+use crate::support::puppet::{Puppet, until};
+use crate::support::verb::{key, new_key};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::council::{capability, serve_with};
-use support::http::{Served, mizzen, read_answer};
-use support::puppet::{Puppet, until};
-
-/// Changes keys as an operator does, in another process.
-fn key(data: &Path, arguments: &[&str]) -> String {
-    let output = mizzen()
-        .args(["key", "api", "--data"])
-        .arg(data)
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
 
 /// The part of a key that names it.
 fn id(key: &str) -> &str {
@@ -124,13 +107,13 @@ impl Following {
 fn an_event_stream_gives_nothing_more_to_a_key_that_was_revoked() {
     let waiting = waiting("");
     let data = &waiting.server.data;
-    let reader = key(data, &["new", "--grant", "runs:read"]);
-    let admin = key(data, &["new", "--grant", "admin"]);
+    let reader = new_key(data, &["runs:read"]);
+    let admin = new_key(data, &["admin"]);
     let mut revoked = Following::begin(&waiting, Some(&reader));
     let mut live = Following::begin(&waiting, Some(&admin));
     revoked.until_contains("event: started");
     live.until_contains("event: started");
-    key(data, &["revoke", id(&reader)]);
+    assert!(key(data, &["revoke", id(&reader)]).status.success());
     let answer = json!({"decision": "deny", "reason": "no", "escalation_id": waiting.escalation}).to_string();
     let bearer = format!("Bearer {admin}");
     let headers = [
@@ -154,8 +137,9 @@ fn a_quiet_event_stream_ends_when_its_key_expires_or_loses_its_grant_or_keys_beg
     let mut local = Following::begin(&waiting, None);
     local.until_contains("event: started");
     let expiring = key(data, &["new", "--grant", "runs:read", "--days", "1"]);
+    let expiring = String::from_utf8(expiring.stdout).unwrap().trim().to_owned();
     local.until_the_end();
-    let narrowed = key(data, &["new", "--grant", "runs:read"]);
+    let narrowed = new_key(data, &["runs:read"]);
     let mut first = Following::begin(&waiting, Some(&expiring));
     let mut second = Following::begin(&waiting, Some(&narrowed));
     first.until_contains("event: started");
@@ -176,8 +160,8 @@ fn a_quiet_event_stream_ends_when_its_key_expires_or_loses_its_grant_or_keys_beg
 fn a_key_that_is_revoked_does_not_get_what_it_waits_for() {
     let waiting = waiting("");
     let data = &waiting.server.data;
-    let starter = key(data, &["new", "--grant", "runs:start"]);
-    let admin = key(data, &["new", "--grant", "admin"]);
+    let starter = new_key(data, &["runs:start"]);
+    let admin = new_key(data, &["admin"]);
     let body = waiting
         .puppet
         .request("act", json!({"act": "wait", "order": "long"}))
@@ -201,7 +185,7 @@ fn a_key_that_is_revoked_does_not_get_what_it_waits_for() {
         list["executions"].as_array().unwrap().first().cloned()
     };
     until("the run begins", running);
-    key(data, &["revoke", id(&starter)]);
+    assert!(key(data, &["revoke", id(&starter)]).status.success());
     read_answer(&mut stream, "POST")
         .unwrap()
         .expect(401, "UNAUTHENTICATED");
@@ -215,8 +199,8 @@ fn a_key_that_is_revoked_does_not_get_what_it_waits_for() {
 fn one_key_cannot_take_all_event_streams() {
     let waiting = waiting("[server]\nevent_streams = 8\n");
     let data = &waiting.server.data;
-    let greedy = key(data, &["new", "--grant", "runs:read"]);
-    let honest = key(data, &["new", "--grant", "runs:read"]);
+    let greedy = new_key(data, &["runs:read"]);
+    let honest = new_key(data, &["runs:read"]);
     let mut held: Vec<Following> = (0..2)
         .map(|_| Following::begin(&waiting, Some(&greedy)))
         .collect();

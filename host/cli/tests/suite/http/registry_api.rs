@@ -1,10 +1,8 @@
 //! Sprites and the registry over HTTP, against the real server: changes, races, pages, and every refusal.
 
-use crate::support;
-
+use crate::support::documents::{NOBODY, council, register, sprite};
+use crate::support::http::Served;
 use serde_json::{Value, json};
-use support::documents::{NOBODY, council, register, sprite};
-use support::http::Served;
 
 #[test]
 fn a_sprite_is_replaced_only_under_its_name_with_a_greater_version() {

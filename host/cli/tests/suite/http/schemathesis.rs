@@ -3,9 +3,7 @@
 //! schemathesis and what it needs are pinned in `schemathesis/requirements.txt` and installed on the first run, below the target folder.
 //! `MIZZEN_SCHEMATHESIS=full` adds the long phases.
 
-use crate::support;
 use crate::support::programs;
-
 use std::path::Path;
 use std::process::Command;
 
@@ -21,7 +19,7 @@ fn schemathesis_finds_nothing() {
     };
     let folder = tempfile::tempdir().unwrap();
     // With plugins: what is installed is answered with, and held against its schemas.
-    let server = support::council::serve(&folder.path().join("data"));
+    let server = crate::support::council::serve(&folder.path().join("data"));
     let output = Command::new(programs.join("schemathesis"))
         .current_dir(&folder)
         .arg("--config-file")

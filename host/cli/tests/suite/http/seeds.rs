@@ -1,11 +1,9 @@
 //! The specification's example requests and responses, in the order of its pages and to the letter, on a real server with a
 //! plugin that performs the capabilities they name. A client that was written from those pages works unchanged.
 
-use crate::support::http;
-
-use http::{Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::Served;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// "Capability Structure".
 const CAPABILITY: &str = r#"{
@@ -131,35 +129,6 @@ fn example(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-fn serve(folder: &Path) -> Served {
-    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/performs-the-seeds");
-    let home = folder.join("home");
-    let built = mizzen()
-        .args(["plugin", "build"])
-        .arg(guest)
-        .arg("--output")
-        .arg(folder.join("plugins"))
-        .arg("--home")
-        .arg(&home)
-        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "{built:?}");
-    let config = folder.join("host.toml");
-    std::fs::write(
-        &config,
-        "[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n",
-    )
-    .unwrap();
-    let arguments = [
-        "--config",
-        config.to_str().unwrap(),
-        "--home",
-        home.to_str().unwrap(),
-    ];
-    Served::start_with(&folder.join("data"), &arguments, |command| command)
-}
-
 fn register(server: &Served, name: &str, role: &str, capability: &Value) -> Value {
     let sprite = json!({
         "name": name, "version": "1.0.0", "role": role, "capabilities": [capability],
@@ -181,8 +150,8 @@ fn register(server: &Served, name: &str, role: &str, capability: &Value) -> Valu
 
 #[test]
 fn the_examples_of_the_specification_pass_in_order_and_to_the_letter() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = serve(folder.path());
+    let host = Host::new().plugin("tests/guests/performs-the-seeds");
+    let server = host.serve();
 
     // Sprites, with the page's names, roles and capability.
     let capability = |name: &str| {

@@ -1,12 +1,10 @@
 //! Traces of a real server, sent to a collector on loopback that decodes what arrives.
 
-use crate::support::http;
-
-use http::{Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::{Served, mizzen};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -143,40 +141,17 @@ fn attribute(span: &Value, key: &str) -> Value {
         .unwrap_or_default()
 }
 
-/// A server with the text plugin that traces to the collector.
-fn serve(folder: &Path, collector: &Collector) -> Served {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (plugins, home) = (folder.join("plugins"), folder.join("home"));
-    if !plugins.exists() {
-        let built = mizzen()
-            .args(["plugin", "build"])
-            .arg(root.join("plugins/text"))
-            .arg("--output")
-            .arg(&plugins)
-            .arg("--home")
-            .arg(&home)
-            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-            .output()
-            .unwrap();
-        assert!(built.status.success(), "{built:?}");
-    }
-    let config = folder.join("host.toml");
-    std::fs::write(
-        &config,
-        format!(
-            "[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n\
-             [telemetry]\notlp = \"http://{}\"\nservice_name = \"flagship\"\n\
-             headers = {{ authorization = {{ env = \"COLLECTOR_TOKEN\" }} }}\n",
-            collector.address
-        ),
-    )
-    .unwrap();
-    let (config, home) = (config.to_str().unwrap(), home.to_str().unwrap());
-    Served::start_with(
-        &folder.join("data"),
-        &["--config", config, "--home", home],
-        |command| command.env("COLLECTOR_TOKEN", TOKEN),
-    )
+/// A host with the text plugin that traces to the collector.
+fn host(collector: &Collector) -> Host {
+    let config = format!(
+        "[telemetry]\notlp = \"http://{}\"\nservice_name = \"flagship\"\n\
+         headers = {{ authorization = {{ env = \"COLLECTOR_TOKEN\" }} }}\n",
+        collector.address
+    );
+    Host::new()
+        .plugin("plugins/text")
+        .config(&config)
+        .variable("COLLECTOR_TOKEN", TOKEN)
 }
 
 /// Chains of a council: one that counts words, and one whose gate agent does not allow it.
@@ -216,8 +191,8 @@ fn council(server: &Served) -> (String, Vec<String>) {
 #[test]
 fn requests_runs_steps_and_gate_agents_are_traced_below_the_callers_span() {
     let collector = Collector::start();
-    let folder = tempfile::tempdir().unwrap();
-    let server = serve(folder.path(), &collector);
+    let host = host(&collector);
+    let server = host.serve();
     let (council, chains) = council(&server);
     let execute = |chain: &str, trace: &str| {
         let body = json!({"council_id": council, "chain_id": chain, "input": {"text": "the treasure map"}});
@@ -290,8 +265,8 @@ fn requests_runs_steps_and_gate_agents_are_traced_below_the_callers_span() {
 #[test]
 fn a_collector_that_fails_degrades_health_and_nothing_else() {
     let collector = Collector::start();
-    let folder = tempfile::tempdir().unwrap();
-    let server = serve(folder.path(), &collector);
+    let host = host(&collector);
+    let server = host.serve();
     let telemetry = |server: &Served| {
         let health = server.call("GET", "/health");
         let state = health.json()["checks"]["telemetry"].clone();

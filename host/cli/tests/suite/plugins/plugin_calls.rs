@@ -1,10 +1,8 @@
 //! Calls of plugins on a real server: what their journal entries tell, and that what a plugin keeps survives the host.
 
-use crate::support::http;
-
-use http::{Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::Served;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 const PLUGINS: [&str; 5] = [
     "plugins/text",
@@ -14,68 +12,18 @@ const PLUGINS: [&str; 5] = [
     "tests/guests/returns-too-much",
 ];
 
-/// A folder with a host's configuration, its key and its plugins.
-struct Place(tempfile::TempDir);
+fn host() -> Host {
+    let host = Host::new().config("[grants.plugin]\nkeeps-keys = [\"kv:read\", \"kv:write\"]\n");
+    PLUGINS.iter().fold(host, |host, plugin| host.plugin(plugin))
+}
 
-impl Place {
-    fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        for plugin in PLUGINS {
-            let built = mizzen()
-                .args(["plugin", "build"])
-                .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(plugin))
-                .arg("--output")
-                .arg(place.path("plugins"))
-                .arg("--home")
-                .arg(place.path("home"))
-                .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-                .output()
-                .unwrap();
-            let said = String::from_utf8_lossy(&built.stderr).into_owned();
-            assert!(built.status.success(), "{said}");
-        }
-        std::fs::write(
-            place.path("mizzen.toml"),
-            "[plugins]\nfolders = [\"plugins\"]\n[trust]\nmode = \"dev\"\n\
-             [grants.plugin]\nkeeps-keys = [\"kv:read\", \"kv:write\"]\n",
-        )
-        .unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn serve(&self) -> Served {
-        let (config, home) = (self.path("mizzen.toml"), self.path("home"));
-        let arguments = [
-            "--config",
-            config.to_str().unwrap(),
-            "--home",
-            home.to_str().unwrap(),
-        ];
-        Served::start_with(&self.path("data"), &arguments, |command| command)
-    }
-
-    /// The journal of an execution, as its export shows it.
-    fn journal(&self, execution: &str) -> Vec<Value> {
-        let file = self.path("export.json");
-        let exported = mizzen()
-            .args(["audit", "export", execution, "--data"])
-            .arg(self.path("data"))
-            .arg("--output")
-            .arg(&file)
-            .output()
-            .unwrap();
-        assert!(exported.status.success(), "{exported:?}");
-        let export: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-        let entries = export["entries"].as_array().unwrap();
-        entries
-            .iter()
-            .map(|entry| serde_json::from_str(entry["bytes"].as_str().unwrap()).unwrap())
-            .collect()
-    }
+/// The journal of an execution, as its export shows it.
+fn journal(host: &Host, execution: &str) -> Vec<Value> {
+    let (_, export, _) = host.export(execution);
+    let entries = export["entries"].as_array().unwrap().iter();
+    entries
+        .map(|entry| serde_json::from_str(entry["bytes"].as_str().unwrap()).unwrap())
+        .collect()
 }
 
 /// A council with one sprite that has one chain of one step for every tool.
@@ -135,8 +83,8 @@ impl Council {
 
 #[test]
 fn a_calls_journal_entry_names_every_stage_it_passed_and_the_one_that_stopped_it() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let before = ["input", "permission", "profile", "replay-policy", "call"];
     let all = [
         "input",
@@ -169,7 +117,7 @@ fn a_calls_journal_entry_names_every_stage_it_passed_and_the_one_that_stopped_it
     let council = Council::create(&server, &tools);
     for (tool, input, passed, stopped) in cases {
         let result = council.execute(&server, tool, &input);
-        let journal = place.journal(result["execution_id"].as_str().unwrap());
+        let journal = journal(&host, result["execution_id"].as_str().unwrap());
         let ended: Vec<&Value> = journal
             .iter()
             .filter(|entry| entry["kind"] == "call_ended")
@@ -190,13 +138,13 @@ fn a_calls_journal_entry_names_every_stage_it_passed_and_the_one_that_stopped_it
 #[test]
 fn what_a_plugin_keeps_survives_a_stop_and_kill_9() {
     const TOOL: &str = "hostile.keeps-keys.attack";
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server, &[TOOL]);
     let kept = |server: &Served| council.execute(server, TOOL, &json!("x"))["steps"][0]["output"].clone();
     assert_eq!(kept(&server), json!({"before": false, "kept": true}));
     assert!(server.terminate().success());
-    let server = place.serve();
+    let server = host.serve();
     assert_eq!(
         kept(&server),
         json!({"before": true, "kept": true}),
@@ -205,13 +153,13 @@ fn what_a_plugin_keeps_survives_a_stop_and_kill_9() {
     server.kill();
 
     // What was kept for the first time a moment before the kill is there too.
-    std::fs::remove_dir_all(place.path("data")).unwrap();
-    let server = place.serve();
+    std::fs::remove_dir_all(host.data()).unwrap();
+    let server = host.serve();
     let council = Council::create(&server, &[TOOL]);
     let kept = |server: &Served| council.execute(server, TOOL, &json!("x"))["steps"][0]["output"].clone();
     assert_eq!(kept(&server), json!({"before": false, "kept": true}));
     server.kill();
-    let server = place.serve();
+    let server = host.serve();
     assert_eq!(
         kept(&server),
         json!({"before": true, "kept": true}),

@@ -1,18 +1,16 @@
 //! Plugins of a real `mizzen serve`: what it refuses to start with, what it takes over HTTP, and what it notices in its
 //! folders while it runs.
 
-use crate::support::http;
-
-use http::{Answer, Served, mizzen};
-use mizzen_builder::{BuildRequest, build_plugin};
+use crate::support::http::{Answer, Served, mizzen};
+use crate::support::packages;
+use crate::support::verb::bearer;
 use mizzen_catalog::key::SecretKey;
 use mizzen_catalog::package::{Package, embed_manifest};
 use mizzen_catalog::signature::sign;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn key() -> SecretKey {
@@ -26,20 +24,7 @@ fn package(version: &str, permissions: &[&str]) -> Vec<u8> {
 
 /// The same, with more lines in its manifest.
 fn package_with(version: &str, permissions: &[&str], more: &str) -> Vec<u8> {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let built = build_plugin(
-        BuildRequest {
-            folder: &root.join("plugins/text"),
-            key: &key(),
-            target_folder: Some(&scratch.join("target")),
-            shared_target_folder: None,
-            output_folder: Some(&scratch.join("dist-of-cli")),
-        },
-        &mut |_| (),
-    )
-    .unwrap();
-    let package = Package::parse(fs::read(built.path).unwrap()).unwrap();
+    let package = Package::parse(packages::plugin("plugins/text").bytes).unwrap();
     let lines: String = permissions
         .iter()
         .map(|text| format!("\"{text}\" = \"it is needed\"\n"))
@@ -85,31 +70,21 @@ impl Place {
 
     /// A server whose log goes into a file.
     fn serve(&self) -> Served {
-        let mut child = mizzen()
+        let mut command = self.serving();
+        let log = fs::File::create(self.path("served/log")).unwrap();
+        command.env("MIZZEN_LOG", "info").stderr(log);
+        Served::spawn_quietly(command, &self.data())
+    }
+
+    fn serving(&self) -> Command {
+        let mut command = mizzen();
+        command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(self.data())
             .arg("--config")
             .arg(self.path("mizzen.toml"))
-            .env("MIZZEN_HOME", self.path("home"))
-            .env("MIZZEN_LOG", "info")
-            .stdout(Stdio::piped())
-            .stderr(fs::File::create(self.path("served/log")).unwrap())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let url = line.trim_end().strip_prefix("listening on ");
-        let url = url
-            .unwrap_or_else(|| panic!("{line:?}: {}", self.log()))
-            .to_owned();
-        Served {
-            child,
-            address: url.split_once("://").unwrap().1.to_owned(),
-            url,
-            data: self.data(),
-        }
+            .env("MIZZEN_HOME", self.path("home"));
+        command
     }
 
     fn log(&self) -> String {
@@ -118,14 +93,7 @@ impl Place {
 
     /// What `mizzen serve` says when it does not start.
     fn refuses_to_serve(&self) -> String {
-        let output = mizzen()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(self.data())
-            .arg("--config")
-            .arg(self.path("mizzen.toml"))
-            .env("MIZZEN_HOME", self.path("home"))
-            .output()
-            .unwrap();
+        let output = self.serving().output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{said}");
         assert!(output.stdout.is_empty(), "it did not listen: {said}");
@@ -133,18 +101,7 @@ impl Place {
     }
 
     fn new_key(&self, grant: &str) -> String {
-        let output = mizzen()
-            .args(["key", "api", "--data"])
-            .arg(self.data())
-            .args(["new", "--grant", grant])
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        format!("Bearer {}", String::from_utf8(output.stdout).unwrap().trim())
+        bearer(&self.data(), &[grant])
     }
 
     fn installed(&self) -> Vec<String> {

@@ -1,9 +1,7 @@
 //! A host starts, or says why it does not, or stops when it is told to: it never waits for what somebody put into its folders.
 
-use crate::support::http;
-
-use http::{Served, mizzen, signal};
-use mizzen_builder::{BuildRequest, build_plugin};
+use crate::support::http::{Served, mizzen, signal};
+use crate::support::packages;
 use mizzen_catalog::key::SecretKey;
 use mizzen_catalog::package::{Package, embed_manifest};
 use mizzen_catalog::signature::sign;
@@ -20,18 +18,11 @@ fn key() -> SecretKey {
     SecretKey::from_seed(b"a key for tests of hosts' starts")
 }
 
-/// A folder of the repository, built and signed.
+/// A plugin of the repository, signed with the tests' key.
 fn package(folder: &str) -> Vec<u8> {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let request = BuildRequest {
-        folder: &root.join(folder),
-        key: &key(),
-        target_folder: Some(&scratch.join("target")),
-        shared_target_folder: None,
-        output_folder: Some(&scratch.join("dist-of-starts")),
-    };
-    fs::read(build_plugin(request, &mut |_| ()).unwrap().path).unwrap()
+    let package = Package::parse(packages::plugin(folder).bytes).unwrap();
+    let unsigned = embed_manifest(package.component(), package.manifest_text());
+    sign(unsigned.unwrap(), &key()).unwrap()
 }
 
 /// A host's folder that trusts the tests' key.

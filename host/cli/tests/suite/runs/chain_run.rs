@@ -1,19 +1,18 @@
 //! `mizzen chain run`: council files, exit codes, what a person sees on a terminal, Ctrl-C.
 
 use crate::support::commands;
-use crate::support::delivery;
-use crate::support::terminal;
-
-use delivery::{checkout, example, mizzen_at, workshop};
+use crate::support::delivery::{example, workshop};
+use crate::support::packages::checkout;
+use crate::support::terminal::{CTRL_C, CTRL_D, Terminal};
+use crate::support::verb::mizzen_in;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use terminal::{CTRL_C, CTRL_D, Terminal};
 
 /// `mizzen chain run` on the example's council.
 fn run(chain: &str, input: &str) -> Command {
-    let mut command = mizzen_at(workshop());
+    let mut command = mizzen_in(workshop());
     command
         .args(["chain", "run"])
         .arg(example("council.json"))
@@ -89,7 +88,7 @@ fn each_cause_has_its_exit_code() {
     let (code, _, err) = said(&run("nothing", "staging.json").output().unwrap());
     assert_eq!(code, Some(1));
     assert!(err.contains("it has deliver, propose, rehearse"), "{err}");
-    let (code, _, err) = said(&mizzen_at(workshop()).args(["chain", "run"]).output().unwrap());
+    let (code, _, err) = said(&mizzen_in(workshop()).args(["chain", "run"]).output().unwrap());
     assert_eq!(code, Some(2), "{err}");
 }
 
@@ -102,7 +101,7 @@ fn an_input_is_read_as_strictly_as_a_request_and_never_without_end() {
         ("@/dev/zero", "is larger than"),
         ("@nowhere", "cannot open nowhere"),
     ] {
-        let mut command = mizzen_at(workshop());
+        let mut command = mizzen_in(workshop());
         command
             .args(["chain", "run", "--chain", "deliver", "--input", input])
             .arg(example("council.json"));
@@ -155,7 +154,7 @@ fn with_a_data_folder_a_council_is_taken_over_once_and_its_history_stays() {
     let data = folder.path().join("data");
     let input = std::fs::read_to_string(example("inputs/staging.json")).unwrap();
     let chain_run = |arguments: &[&str]| {
-        let mut command = mizzen_at(workshop());
+        let mut command = mizzen_in(workshop());
         command
             .args(["chain", "run", "--input", &input, "--json", "--data"])
             .arg(&data)
@@ -209,7 +208,7 @@ fn backed_up_and_restored(data: &Path, execution: &str) {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     let verb = |arguments: &[&str], at: &Path| {
-        let mut command = mizzen_at(folder.path());
+        let mut command = mizzen_in(folder.path());
         said(&command.args(arguments).arg("--data").arg(at).output().unwrap())
     };
     let (code, out, err) = verb(&["db", "backup", "backup.db"], data);
@@ -243,7 +242,7 @@ fn a_file_that_will_not_do_is_refused_with_the_place_and_nothing_is_written() {
     let data = folder.path().join("data");
     let refused = |change: &dyn Fn(&mut Value), expected: &str| {
         let file = inline(folder.path(), |council| change(council));
-        let mut command = mizzen_at(workshop());
+        let mut command = mizzen_in(workshop());
         command.args(["chain", "run", "--data"]).arg(&data).arg(file);
         let (code, _, err) = said(&command.output().unwrap());
         assert_eq!(code, Some(1), "{err}");
@@ -276,19 +275,19 @@ fn a_file_that_will_not_do_is_refused_with_the_place_and_nothing_is_written() {
         .unwrap()
         .replacen('{', "{\"domain\":\"other\",", 1);
     std::fs::write(&file, twice).unwrap();
-    let mut command = mizzen_at(workshop());
+    let mut command = mizzen_in(workshop());
     command.args(["chain", "run", "--data"]).arg(&data).arg(&file);
     let (code, _, err) = said(&command.output().unwrap());
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("the key \"domain\" stands twice"), "{err}");
     // The folder exists by now; what was refused left no sprite in it.
-    let mut command = mizzen_at(workshop());
+    let mut command = mizzen_in(workshop());
     command
         .args(["chain", "run", "--council", "engineering", "--data"])
         .arg(&data);
     let (_, _, err) = said(&command.output().unwrap());
     assert!(err.contains("no council of the domain"), "{err}");
-    let info = mizzen_at(workshop())
+    let info = mizzen_in(workshop())
         .args(["db", "info", "--json", "--data"])
         .arg(&data)
         .output()
@@ -304,7 +303,7 @@ fn a_hook_that_a_host_of_its_own_cannot_deliver_is_said() {
     let file = inline(folder.path(), |council| {
         council["rules"] = json!([{"id": "no", "name": "no", "condition": "!has(input.nothing)", "action": "deny", "hook": "webhook:https://example.com/"}]);
     });
-    let output = mizzen_at(workshop())
+    let output = mizzen_in(workshop())
         .args(["chain", "run"])
         .arg(file)
         .output()

@@ -1,16 +1,14 @@
 //! Acknowledged means durable: kill -9, a full disk, a failing fsync, a thousand clients at once.
 
-use crate::support;
+use crate::support::documents::{council, sprite};
+use crate::support::http::{Served, mizzen, signal, try_send};
 use crate::support::programs;
 use crate::support::shim;
-
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use support::documents::{council, sprite};
-use support::http::{Served, mizzen, signal, try_send};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
@@ -228,7 +226,7 @@ fn sigterm_lets_a_request_in_flight_finish() {
     stream.write_all(&body.as_bytes()[..10]).unwrap();
     // The server has begun this request once it answers one that came after it.
     server.call("GET", "/health").expect(200, "");
-    support::http::signal(server.child.id(), "TERM");
+    crate::support::http::signal(server.child.id(), "TERM");
     let address = server.address.clone();
     while std::net::TcpStream::connect(&address).is_ok() {
         std::thread::yield_now();

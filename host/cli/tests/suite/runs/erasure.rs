@@ -1,26 +1,14 @@
 //! Retention and erasure: what callers and plugins wrote is in no file afterwards, and what is kept still verifies and says what is gone.
 
-use crate::support;
-
+use crate::support::council::{Council, serve, serve_with};
+use crate::support::host::keeps;
+use crate::support::http::{Served, mizzen};
+use crate::support::verb::new_key;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
-use support::council::{Council, serve, serve_with};
-use support::http::{Served, mizzen};
-
-/// Whether a text is in any file of a folder.
-fn keeps(folder: &Path, text: &str) -> bool {
-    std::fs::read_dir(folder).unwrap().any(|file| {
-        let path = file.unwrap().path();
-        if path.is_dir() {
-            return keeps(&path, text);
-        }
-        let bytes = std::fs::read(path).unwrap();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    })
-}
 
 /// Waits for something that the host does by itself.
 fn eventually(what: &str, is_so: impl Fn() -> bool) {
@@ -256,11 +244,7 @@ fn erasing_takes_a_grant_of_its_own() {
             .execute(&server, "completes", json!({"text": "a"}))
             .expect(200, ""),
     );
-    let key = |grants: &[&str]| {
-        let grants: Vec<&str> = grants.iter().flat_map(|grant| ["--grant", grant]).collect();
-        let made = yes(&data, &[&["key", "api", "new"], grants.as_slice()].concat());
-        made.trim().to_owned()
-    };
+    let key = |grants: &[&str]| new_key(&data, grants);
     let others = key(&[
         "runs:start",
         "runs:read",

@@ -1,10 +1,8 @@
 //! Chains run over HTTP, on the real server, in the real sandbox, with first-party plugins.
 
-use crate::support;
-
+use crate::support::council::{Council, offline, serve};
+use crate::support::http::{Answer, Served, mizzen};
 use serde_json::{Value, json};
-use support::council::{Council, offline, serve};
-use support::http::{Answer, Served, mizzen};
 
 fn start() -> (tempfile::TempDir, Served, Council) {
     let folder = tempfile::tempdir().unwrap();

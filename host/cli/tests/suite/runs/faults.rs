@@ -1,17 +1,15 @@
 //! Runs when something outside of them fails: readers, callers, the disk, the store. Each ends as the documents say.
 
-use crate::support;
+use crate::support::council::{offline, serve, serve_with};
+use crate::support::http::{Served, mizzen, read_answer};
 use crate::support::programs;
+use crate::support::puppet::{Puppet, ended, shown, until};
 use crate::support::shim;
-
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
-use support::council::{offline, serve, serve_with};
-use support::http::{Served, mizzen, read_answer};
-use support::puppet::{Puppet, ended, shown, until};
 
 fn request(server: &Served, head: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(&server.address).unwrap();

@@ -1,12 +1,10 @@
 //! What becomes of the guests of a run: stopped, called again, asked for their opinion. Real server, real sandbox.
 
-use crate::support;
-
+use crate::support::council::{capability, serve, serve_with};
+use crate::support::http::Served;
+use crate::support::puppet::{Puppet, ended, shown, until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use support::council::{capability, serve, serve_with};
-use support::http::Served;
-use support::puppet::{Puppet, ended, shown, until};
 
 /// One place for guests of the outermost kind: one that is not really stopped keeps it.
 const ONE_PLACE: &str = "[sandbox]\nslots = 2\nthreads = 1\n";

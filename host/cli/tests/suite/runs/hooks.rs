@@ -1,16 +1,14 @@
 //! Hooks are delivered for real, to an endpoint on the loopback that the operator allows by name.
 
-use crate::support;
-
+use crate::support::council::{capability, serve_with};
+use crate::support::http::{Served, mizzen};
+use crate::support::puppet::{Puppet, until};
 use mizzen_catalog::key::PublicKey;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
-use support::council::{capability, serve_with};
-use support::http::{Served, mizzen};
-use support::puppet::{Puppet, until};
 
 /// A request as it arrived.
 #[derive(Clone)]

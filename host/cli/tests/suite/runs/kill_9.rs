@@ -2,16 +2,14 @@
 //!
 //! `MIZZEN_KILLS` says how often; `tests/faults/kill-loop` does it a thousand times.
 
-use crate::support;
-
+use crate::support::council::{capability, serve};
+use crate::support::http::{Served, mizzen, try_send};
+use crate::support::puppet::{Puppet, shown, until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
-use support::council::{capability, serve};
-use support::http::{Served, mizzen, try_send};
-use support::puppet::{Puppet, shown, until};
 
 /// Kills when nothing else is said.
 const KILLS: usize = 50;

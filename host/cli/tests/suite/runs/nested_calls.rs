@@ -1,13 +1,9 @@
 //! Calls from tool to tool in a run (R3, D23), on a real `mizzen serve`: a pack that is against a tool is against it wherever it is
 //! called, what happened is in the journal, and nothing happens twice.
 
-use crate::support::http;
-
-use http::{Answer, Served, mizzen};
+use crate::support::host::Host;
+use crate::support::http::{Answer, Served};
 use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Knows nothing of calls that tools make: `forbid`, `hide_input`, `hide_output` and `ask` of the run's input say what it does.
@@ -33,113 +29,27 @@ const KEEP: &str = "hostile.does-as-told.keep";
 const ACT: &str = "hostile.does-as-told.act";
 const RELAY: &str = "hostile.calls-as-told.relay";
 
-/// The guests and the pack, built and signed once: folder, packages, home.
-fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
-    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf, PathBuf)> = OnceLock::new();
-    PACKAGES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let (output, home) = (folder.path().join("plugins"), folder.path().join("home"));
-        let pack = folder.path().join("guard");
-        fs::create_dir(&pack).unwrap();
-        let toml = "[plugin]\nname = \"guard\"\nversion = \"1.0.0\"\napi_version = \"1\"\nnamespaces = [\"guard\"]\n\
-                    [pack]\ndescription = \"For tests.\"\n";
-        fs::write(pack.join("pack.toml"), toml).unwrap();
-        fs::write(pack.join("rules.clp"), RULES).unwrap();
-        let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
-        for (group, source) in [
-            ("plugin", guests.join("does-as-told")),
-            ("plugin", guests.join("calls-as-told")),
-            ("pack", pack),
-        ] {
-            let built = mizzen()
-                .args([group, "build"])
-                .arg(source)
-                .arg("--output")
-                .arg(&output)
-                .arg("--home")
-                .arg(&home)
-                .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-                .output()
-                .unwrap();
-            let said = String::from_utf8_lossy(&built.stderr);
-            assert!(built.status.success(), "{said}");
-        }
-        (folder, output, home)
-    })
+/// A host that mounts the pack for every run, with more sections in its configuration.
+fn host_with(sections: &str) -> Host {
+    let config = format!(
+        "[[governance]]\nid = \"guard\"\n\
+         [grants.plugin]\ndoes-as-told = [\"kv:*\"]\ncalls-as-told = [\"tools:*\"]\n{sections}"
+    );
+    Host::new()
+        .plugin("tests/guests/does-as-told")
+        .plugin("tests/guests/calls-as-told")
+        .rules("guard", RULES)
+        .config(&config)
 }
 
-/// A host that mounts the pack for every run.
-struct Place {
-    folder: tempfile::TempDir,
+fn host() -> Host {
+    host_with("")
 }
 
-impl Place {
-    fn new() -> Self {
-        Self::with("")
-    }
-
-    /// With more sections in its configuration.
-    fn with(sections: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let text = format!(
-            "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n[[governance]]\nid = \"guard\"\n\
-             [grants.plugin]\ndoes-as-told = [\"kv:*\"]\ncalls-as-told = [\"tools:*\"]\n{sections}",
-            packages().1.to_str().unwrap()
-        );
-        fs::write(folder.path().join("mizzen.toml"), text).unwrap();
-        Self { folder }
-    }
-
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn serve(&self) -> Served {
-        let config = self.folder.path().join("mizzen.toml");
-        let arguments = [
-            "--config",
-            config.to_str().unwrap(),
-            "--home",
-            packages().2.to_str().unwrap(),
-        ];
-        Served::start_with(&self.data(), &arguments, |command| command)
-    }
-
-    /// Whether a text is anywhere in what the host keeps.
-    fn keeps(&self, text: &str) -> bool {
-        let needle = text.as_bytes();
-        fs::read_dir(self.data()).unwrap().any(|file| {
-            let file = file.unwrap().path();
-            file.is_file()
-                && fs::read(file)
-                    .unwrap()
-                    .windows(needle.len())
-                    .any(|window| window == needle)
-        })
-    }
-
-    /// Goes through a run again, as its journal has it, and exports it.
-    fn replay(&self, id: &str) {
-        for verb in [["run", "replay"], ["audit", "export"]] {
-            let output = mizzen()
-                .args(verb)
-                .args([id, "--data"])
-                .arg(self.data())
-                .output()
-                .unwrap();
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(
-                output.status.success(),
-                "{said}{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-            assert!(said.contains(if verb[0] == "run" {
-                "call 1"
-            } else {
-                "nested_called"
-            }));
-        }
-    }
+/// Goes through a run again, as its journal has it, and exports it.
+fn replay(host: &Host, id: &str) {
+    assert!(host.yes(&["run", "replay", id]).contains("call 1"));
+    assert!(host.yes(&["audit", "export", id]).contains("nested_called"));
 }
 
 /// A council whose chains call the input's tools: as a step, through another tool, and through the gate agent.
@@ -252,8 +162,8 @@ fn of_kind(entries: &[Value], kind: &str) -> Vec<Value> {
 
 #[test]
 fn a_tool_that_a_pack_vetoes_as_a_step_is_vetoed_when_another_tool_calls_it() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
 
     let as_step = council
@@ -355,13 +265,13 @@ fn a_tool_that_a_pack_vetoes_as_a_step_is_vetoed_when_another_tool_calls_it() {
         ]
     );
     server.terminate();
-    place.replay(&id);
+    replay(&host, &id);
 }
 
 #[test]
 fn what_a_pack_asks_a_person_about_or_withholds_does_not_reach_the_caller() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
     let run = |input: Value| council.execute(&server, "through", input).expect(200, "");
     let error = |result: &Value| {
@@ -401,8 +311,8 @@ fn what_a_pack_asks_a_person_about_or_withholds_does_not_reach_the_caller() {
 
 #[test]
 fn what_a_pack_redacts_of_a_tools_call_or_its_answer_is_nowhere() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
     let shout = |order: &str| {
         let mut shouted = call(ACT, order);
@@ -428,16 +338,16 @@ fn what_a_pack_redacts_of_a_tools_call_or_its_answer_is_nowhere() {
     let ended = of_kind(&entries(&server, &second), "nested_ended");
     assert_eq!(ended[0]["output"]["order"], "[redacted]");
     server.terminate();
-    place.replay(&first);
-    place.replay(&second);
-    assert!(!place.keeps("XK-IN-1"));
-    assert!(place.keeps("XK-PLAIN-3"));
+    replay(&host, &first);
+    replay(&host, &second);
+    assert!(!host.keeps("XK-IN-1"));
+    assert!(host.keeps("XK-PLAIN-3"));
 }
 
 #[test]
 fn the_gate_agent_and_what_its_tool_calls_are_governed() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
     let gated = |input: Value| council.execute(&server, "gated", input);
     gated(json!({})).expect(200, "");
@@ -476,13 +386,13 @@ fn the_gate_agent_and_what_its_tool_calls_are_governed() {
     let called = of_kind(&journal, "nested_called");
     assert!(called[0]["question"].is_u64() && called[0].get("step").is_none());
     server.terminate();
-    place.replay(&id);
+    replay(&host, &id);
 }
 
 #[test]
 fn a_tools_own_code_is_in_the_error_of_its_step_and_of_its_call() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
     let failed = council
         .execute(&server, "pay", json!({"act": "break"}))
@@ -509,8 +419,8 @@ fn a_tools_own_code_is_in_the_error_of_its_step_and_of_its_call() {
 fn guests_that_wait_for_packs_never_wait_for_a_slot_that_guests_like_them_hold() {
     // Four outermost guests at once. One waits for a long time; the others for their calls to be durable and for the pack's answers
     // about them, so that none of the four ends before the pack was asked.
-    let place = Place::with("[sandbox]\nslots = 8\nthreads = 1\n");
-    let server = place.serve();
+    let host = host_with("[sandbox]\nslots = 8\nthreads = 1\n");
+    let server = host.serve();
     let council = Council::create(&server);
     let calls: Vec<Value> = (0..20).map(|_| call(KEEP, "a")).collect();
     let waits = council.start(&server, "pay", json!({"act": "wait", "order": "w"}));
@@ -537,8 +447,8 @@ fn guests_that_wait_for_packs_never_wait_for_a_slot_that_guests_like_them_hold()
 
 #[test]
 fn a_tools_payment_that_was_under_way_at_kill_9_is_in_doubt_and_never_made_twice() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let council = Council::create(&server);
     // What has ended before the host stops, what is under way then, and a key by which a repeated call is told.
     let under_way = |tool: &str, before: &str, order: &str, act: &str| {
@@ -553,7 +463,7 @@ fn a_tools_payment_that_was_under_way_at_kill_9_is_in_doubt_and_never_made_twice
         assert!(Instant::now() < patience, "the calls are not made");
     }
     server.kill();
-    let server = place.serve();
+    let server = host.serve();
     let result = ended(&server, &paid);
     // The step is made again; what it had paid is answered from the journal, what was under way is in doubt.
     assert_eq!(result["status"], "completed", "{result:#}");
@@ -601,6 +511,6 @@ fn a_tools_payment_that_was_under_way_at_kill_9_is_in_doubt_and_never_made_twice
         (&json!("failed"), &json!("CALLER_ENDED"))
     );
     server.terminate();
-    place.replay(&paid);
-    place.replay(&kept);
+    replay(&host, &paid);
+    replay(&host, &kept);
 }

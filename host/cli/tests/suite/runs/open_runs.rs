@@ -1,12 +1,11 @@
 //! Executions that are open: shares of them, how long they wait for a person, and what they cost meanwhile (R9).
 
-use crate::support;
-
+use crate::support::council::{capability, offline, register, serve_with};
+use crate::support::http::{Answer, Served};
+use crate::support::puppet::{Puppet, ended, shown, until};
+use crate::support::verb::bearer;
 use serde_json::{Value, json};
 use std::path::Path;
-use support::council::{capability, register, serve_with};
-use support::http::{Answer, Served, mizzen};
-use support::puppet::{Puppet, ended, shown, until};
 
 fn serve(folder: &Path, sections: &str) -> Served {
     serve_with(&folder.join("data"), sections, |command| command)
@@ -16,17 +15,6 @@ fn serve(folder: &Path, sections: &str) -> Served {
 fn asking(server: &Served) -> Puppet {
     let rules = json!([{"id": "ask", "name": "ask", "condition": "has(input.risky)", "action": "escalate"}]);
     Puppet::create(server, rules, json!([capability("look", None)]))
-}
-
-fn key(data: &Path) -> String {
-    let made = mizzen()
-        .args(["key", "api", "--data"])
-        .arg(data)
-        .args(["new", "--grant", "runs:start", "--grant", "runs:respond"])
-        .output()
-        .unwrap();
-    assert!(made.status.success());
-    format!("Bearer {}", String::from_utf8(made.stdout).unwrap().trim())
 }
 
 fn start(server: &Served, key: &str, request: &Value) -> Answer {
@@ -58,7 +46,9 @@ fn one_key_cannot_take_every_open_execution() {
     let server = serve(folder.path(), "[runs]\nopen = 16\n");
     let puppet = asking(&server);
     let request = puppet.request("act", json!({"risky": true}));
-    let keys: Vec<String> = (0..5).map(|_| key(&server.data)).collect();
+    let keys: Vec<String> = (0..5)
+        .map(|_| bearer(&server.data, &["runs:start", "runs:respond"]))
+        .collect();
     let mut waiting = Vec::new();
     for _ in 0..4 {
         waiting.push(start(&server, &keys[0], &request).expect(202, ""));
@@ -198,7 +188,7 @@ fn an_escalation_that_nobody_answers_expires_and_is_denied_also_after_a_restart(
     // What was recorded can be shown to follow from itself.
     server.kill();
     for run in [&here, &over, &patient] {
-        let replayed = support::council::offline(folder.path())
+        let replayed = offline(folder.path())
             .args(["run", "replay", text(&run["execution_id"]), "--data", "data"])
             .output()
             .unwrap();

@@ -1,14 +1,12 @@
 //! `mizzen run replay`: runs of a real server gone through again, and journals that were changed.
 
-use crate::support;
-
+use crate::support::council::{Council, serve};
+use crate::support::http::{Served, mizzen};
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
-use support::council::{Council, serve};
-use support::http::{Served, mizzen};
 
 /// How a replay of a stored run or of a file ends, and what it prints.
 fn replay(run: impl AsRef<OsStr>, data: &Path, more: &[&str]) -> (Option<i32>, String) {

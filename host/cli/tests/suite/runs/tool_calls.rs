@@ -1,15 +1,10 @@
 //! Calls of tools without a council, over HTTP and from the command line: governed, journaled, recovered and replayed like every run.
 
-use crate::support::http;
-
+use crate::support::host::Host;
+use crate::support::http::{Answer, Served};
 use crate::support::terminal;
-
-use http::{Answer, Served, mizzen};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 /// A pack of the host: it knows the tool by its id, and what its input says by facts (D13).
 const RULES: &str = r#"
@@ -21,95 +16,19 @@ const RULES: &str = r#"
   => (assert (decision (action redact) (pointer ?p) (pattern "XK-[0-9]+") (reason "a number of ours"))))
 "#;
 
-/// Packages and keys, made once: folder, plugins, home.
-fn packages() -> &'static (tempfile::TempDir, PathBuf, PathBuf) {
-    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf, PathBuf)> = OnceLock::new();
-    PACKAGES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let (plugins, home) = (folder.path().join("plugins"), folder.path().join("home"));
-        let pack = folder.path().join("guard");
-        fs::create_dir_all(&pack).unwrap();
-        fs::write(
-            pack.join("pack.toml"),
-            "[plugin]\nname = \"guard\"\nversion = \"1.0.0\"\napi_version = \"1\"\nnamespaces = [\"guard\"]\n[pack]\ndescription = \"For tests.\"\n",
-        )
-        .unwrap();
-        fs::write(pack.join("rules.clp"), RULES).unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (kind, source) in [
-            ("plugin", root.join("plugins/text")),
-            ("plugin", root.join("tests/guests/does-as-told")),
-            ("pack", pack),
-        ] {
-            let built = mizzen()
-                .args([kind, "build"])
-                .arg(source)
-                .arg("--output")
-                .arg(&plugins)
-                .arg("--home")
-                .arg(&home)
-                .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-                .output()
-                .unwrap();
-            assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        }
-        (folder, plugins, home)
-    })
+fn host() -> Host {
+    Host::new()
+        .plugin("plugins/text")
+        .plugin("tests/guests/does-as-told")
+        .rules("guard", RULES)
+        .config("[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n[[governance]]\nid = \"guard\"\n")
 }
 
-/// A host's folder.
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        let (_, plugins, _) = packages();
-        let place = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        let config = format!(
-            "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n[[governance]]\nid = \"guard\"\n",
-            plugins.to_str().unwrap()
-        );
-        fs::write(place.path("mizzen.toml"), config).unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn serve(&self) -> Served {
-        let config = self.path("mizzen.toml");
-        let home = &packages().2;
-        let arguments = [
-            "--config",
-            config.to_str().unwrap(),
-            "--home",
-            home.to_str().unwrap(),
-        ];
-        Served::start_with(&self.path("data"), &arguments, |command| command)
-    }
-
-    /// A verb in the folder of the host.
-    fn mizzen(&self, arguments: &[&str]) -> Command {
-        let mut command = mizzen();
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env("MIZZEN_HOME", &packages().2)
-            .env_remove("MIZZEN_API_KEY")
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// How a verb ends, and what it prints on both.
-    fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = self.mizzen(arguments).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
-    }
+/// How a verb ends, and what it prints on both.
+fn run(host: &Host, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = host.run(arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn call(server: &Served, tool: &str, body: &Value) -> Answer {
@@ -122,8 +41,8 @@ fn shout(text: &str) -> Value {
 
 #[test]
 fn a_tool_is_called_by_one_request_and_found_among_the_executions() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let ended = call(&server, "text.case", &shout("hello"));
     let result = ended.expect(200, "");
     assert_eq!(result["status"], "completed", "{result}");
@@ -152,8 +71,8 @@ fn a_tool_is_called_by_one_request_and_found_among_the_executions() {
 
 #[test]
 fn what_cannot_be_called_leaves_no_run_behind() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let input = shout("x");
     for tool in ["text.nothing", "no.such", "nodots", "%2e%2e"] {
         call(&server, tool, &input).expect(404, "TOOL_NOT_FOUND");
@@ -193,8 +112,8 @@ fn what_cannot_be_called_leaves_no_run_behind() {
 
 #[test]
 fn packs_of_the_host_veto_and_escalate_a_call() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let vetoed = call(&server, "text.case", &shout("forbidden words")).expect(409, "PACK_VETO");
     let details = &vetoed["details"];
     assert_eq!(
@@ -237,8 +156,8 @@ fn packs_of_the_host_veto_and_escalate_a_call() {
 
 #[test]
 fn an_idempotency_key_makes_two_requests_one_call() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let told = |order: &str| json!({"input": {"act": "answer", "order": order, "times": 0}}).to_string();
     let headers = [("content-type", "application/json"), ("idempotency-key", "once")];
     let send = |tool: &str, order: &str| {
@@ -261,8 +180,8 @@ fn an_idempotency_key_makes_two_requests_one_call() {
 
 #[test]
 fn a_call_in_doubt_is_recovered_after_a_kill_and_every_run_replays_and_verifies() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let start = |tool: &str, act: &str| {
         let headers = [("content-type", "application/json"), ("prefer", "respond-async")];
         let body = json!({"input": {"act": act, "order": "o", "times": 0}, "timeout": "10m"}).to_string();
@@ -282,7 +201,7 @@ fn a_call_in_doubt_is_recovered_after_a_kill_and_every_run_replays_and_verifies(
         });
     }
     server.kill();
-    let server = place.serve();
+    let server = host.serve();
     let shown = |id: &str| {
         server
             .call("GET", &format!("/v1/executions/{id}"))
@@ -303,36 +222,42 @@ fn a_call_in_doubt_is_recovered_after_a_kill_and_every_run_replays_and_verifies(
     let done = done["execution_id"].as_str().unwrap();
     let vetoed = vetoed["details"]["execution_id"].as_str().unwrap();
     for id in [done, vetoed, &pay, &act] {
-        let (code, out, err) = place.run(&["run", "replay", id, "--data", "data"]);
+        let (code, out, err) = run(&host, &["run", "replay", id, "--data", "data"]);
         assert_eq!(code, Some(0), "{out}{err}");
     }
-    let (code, out, err) = place.run(&["audit", "export", done, "--data", "data", "--output", "run.json"]);
+    let (code, out, err) = run(
+        &host,
+        &["audit", "export", done, "--data", "data", "--output", "run.json"],
+    );
     assert_eq!(code, Some(0), "{out}{err}");
     let key = err
         .lines()
         .find_map(|line| line.strip_prefix("host key: "))
         .unwrap();
-    let (code, out, err) = place.run(&["audit", "verify", "run.json", "--key", key]);
+    let (code, out, err) = run(&host, &["audit", "verify", "run.json", "--key", key]);
     assert_eq!(code, Some(0), "{out}{err}");
-    let export = fs::read_to_string(place.path("run.json")).unwrap();
-    fs::write(place.path("run.json"), export.replace("HELLO", "JELLO")).unwrap();
-    let (code, ..) = place.run(&["audit", "verify", "run.json", "--key", key]);
+    let export = fs::read_to_string(host.path("run.json")).unwrap();
+    fs::write(host.path("run.json"), export.replace("HELLO", "JELLO")).unwrap();
+    let (code, ..) = run(&host, &["audit", "verify", "run.json", "--key", key]);
     assert_eq!(code, Some(1));
 }
 
 #[test]
 fn a_key_needs_the_grant_and_the_command_line_takes_it_from_the_environment() {
-    let place = Place::new();
+    let host = host();
     let key = |name: &str, grant: &str| {
-        let (code, out, err) = place.run(&[
-            "key", "api", "new", "--name", name, "--grant", grant, "--data", "data", "--json",
-        ]);
+        let (code, out, err) = run(
+            &host,
+            &[
+                "key", "api", "new", "--name", name, "--grant", grant, "--data", "data", "--json",
+            ],
+        );
         assert_eq!(code, Some(0), "{err}");
         let made: Value = serde_json::from_str(&out).unwrap();
         made["key"].as_str().unwrap().to_owned()
     };
     let (may, may_not) = (key("caller", "tools:call"), key("starter", "runs:start"));
-    let server = place.serve();
+    let server = host.serve();
     let body = shout("hello").to_string();
     let send = |key: &str| {
         let bearer = format!("Bearer {key}");
@@ -346,7 +271,7 @@ fn a_key_needs_the_grant_and_the_command_line_takes_it_from_the_environment() {
     assert!(refused.to_string().contains("tools:call"), "{refused}");
     assert_eq!(send(&may).expect(200, "")["status"], "completed");
     let remote = |key: Option<&str>, input: &str, more: &[&str]| {
-        let mut command = place.mizzen(&[
+        let mut command = host.command(&[
             "tool",
             "call",
             "text.case",
@@ -392,7 +317,10 @@ fn a_key_needs_the_grant_and_the_command_line_takes_it_from_the_environment() {
         assert!(err.contains(part), "{part}: {err}");
     }
     assert!(server.terminate().success());
-    let (code, _, err) = place.run(&["tool", "call", "text.case", "--host", "http://127.0.0.1:1"]);
+    let (code, _, err) = run(
+        &host,
+        &["tool", "call", "text.case", "--host", "http://127.0.0.1:1"],
+    );
     assert_eq!(code, Some(1));
     assert!(
         err.contains("127.0.0.1:1") && err.contains("cannot be reached"),
@@ -402,23 +330,29 @@ fn a_key_needs_the_grant_and_the_command_line_takes_it_from_the_environment() {
 
 #[test]
 fn the_command_line_calls_a_tool_on_a_folder() {
-    let place = Place::new();
+    let host = host();
     let input = r#"{"text": "hello", "to": "upper"}"#;
-    let (code, out, err) = place.run(&["tool", "call", "text.case", "--data", "data", "--input", input]);
+    let (code, out, err) = run(
+        &host,
+        &["tool", "call", "text.case", "--data", "data", "--input", input],
+    );
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["text"], "HELLO");
     assert!(err.contains("step  0 text.case"), "{err}");
-    fs::write(place.path("input.json"), input).unwrap();
-    let (code, out, err) = place.run(&[
-        "tool",
-        "call",
-        "text.case",
-        "--data",
-        "data",
-        "-i",
-        "@input.json",
-        "--json",
-    ]);
+    fs::write(host.path("input.json"), input).unwrap();
+    let (code, out, err) = run(
+        &host,
+        &[
+            "tool",
+            "call",
+            "text.case",
+            "--data",
+            "data",
+            "-i",
+            "@input.json",
+            "--json",
+        ],
+    );
     assert_eq!(code, Some(0), "{err}");
     let result: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
@@ -448,55 +382,35 @@ fn the_command_line_calls_a_tool_on_a_folder() {
         ),
         ("text.nothing", "{}", 1, "there is no tool"),
     ] {
-        let (code, out, err) = place.run(&["tool", "call", tool, "--data", "data", "--input", input]);
+        let (code, out, err) = run(&host, &["tool", "call", tool, "--data", "data", "--input", input]);
         assert_eq!((code, out.as_str()), (Some(expected), ""), "{input}: {err}");
         assert!(err.contains(part), "{part}: {err}");
     }
-    let (code, ..) = place.run(&[
-        "tool",
-        "call",
-        "text.case",
-        "--host",
-        "http://127.0.0.1:1",
-        "--data",
-        "data",
-    ]);
+    let (code, ..) = run(
+        &host,
+        &[
+            "tool",
+            "call",
+            "text.case",
+            "--host",
+            "http://127.0.0.1:1",
+            "--data",
+            "data",
+        ],
+    );
     assert_eq!(code, Some(2));
 }
 
 /// W6: what a tool writes is on the host's log and with the step, unless a pack took something out of what it answered.
 #[test]
 fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
-    let place = Place::new();
-    let config = place.path("mizzen.toml");
-    let home = &packages().2;
-    let log = fs::File::create(place.path("server.log")).unwrap();
-    let mut server = mizzen()
-        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-        .arg(place.path("data"))
-        .arg("--config")
-        .arg(&config)
-        .arg("--home")
-        .arg(home)
-        .current_dir(place.folder.path())
-        .env("MIZZEN_LOG", "info")
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut stdout = std::io::BufReader::new(server.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
-    let address = line
-        .trim()
-        .strip_prefix("listening on http://")
-        .unwrap()
-        .to_owned();
+    let host = host();
+    let server = host.serve_with_log("server.log");
     let say = |order: &str| {
         let body = json!({"input": {"act": "say", "order": order, "times": 0}}).to_string();
         let headers = [("content-type", "application/json")];
         let path = "/v1/tools/hostile.does-as-told.act/call";
-        let answer = http::try_send(&address, "POST", path, &headers, body.as_bytes()).unwrap();
+        let answer = server.send("POST", path, &headers, body.as_bytes());
         answer.expect(200, "")
     };
     let told = say("tea");
@@ -510,7 +424,7 @@ fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
             "/v1/executions/{}/events",
             result["execution_id"].as_str().unwrap()
         );
-        http::try_send(&address, "GET", &path, &[], b"").unwrap().text()
+        server.send("GET", &path, &[], b"").text()
     };
     assert!(events(&told).contains("order tea is told"));
     // The input has it, as the caller sent it (R13); what the tool made of it has not.
@@ -519,9 +433,8 @@ fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
         "{}",
         events(&hidden)
     );
-    http::signal(server.id(), "TERM");
-    assert!(server.wait().unwrap().success());
-    let log = fs::read_to_string(place.path("server.log")).unwrap();
+    assert!(server.terminate().success());
+    let log = fs::read_to_string(host.path("server.log")).unwrap();
     let line = log
         .lines()
         .find(|line| line.contains("order tea is told"))
@@ -537,31 +450,37 @@ fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
         assert_eq!(line[name], value, "{line}");
     }
     assert_eq!(line["execution_id"], told["execution_id"]);
-    let (code, out, err) = place.run(&[
-        "run",
-        "replay",
-        told["execution_id"].as_str().unwrap(),
-        "--data",
-        "data",
-    ]);
+    let (code, out, err) = run(
+        &host,
+        &[
+            "run",
+            "replay",
+            told["execution_id"].as_str().unwrap(),
+            "--data",
+            "data",
+        ],
+    );
     assert_eq!(code, Some(0), "{out}{err}");
-    let (code, out, err) = place.run(&[
-        "run",
-        "replay",
-        hidden["execution_id"].as_str().unwrap(),
-        "--data",
-        "data",
-    ]);
+    let (code, out, err) = run(
+        &host,
+        &[
+            "run",
+            "replay",
+            hidden["execution_id"].as_str().unwrap(),
+            "--data",
+            "data",
+        ],
+    );
     assert_eq!(code, Some(0), "{out}{err}");
 }
 
 /// W22: whoever approves sees what is approved.
 #[test]
 fn a_call_that_escalates_on_a_terminal_shows_tool_effects_and_input() {
-    let place = Place::new();
+    let host = host();
     let long = format!("delicate {}", "x".repeat(600));
     let input = json!({"text": long, "to": "upper"}).to_string();
-    let command = place.mizzen(&["tool", "call", "text.case", "--data", "data", "--input", &input]);
+    let command = host.command(&["tool", "call", "text.case", "--data", "data", "--input", &input]);
     let mut terminal = terminal::Terminal::run_sized(&command, "cols 60 rows 20");
     terminal.wait_for("approve? [y/n] ", 1);
     terminal.type_in("y\n");

@@ -1,41 +1,32 @@
 //! A server with first-party plugins, and the seed's council on it.
 
+use super::host::Host;
 use super::http::{Answer, Served, mizzen};
+use super::packages;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-/// Builds and signs a plugin of the repository, once for all tests of this binary.
-fn packages() -> &'static (tempfile::TempDir, PathBuf) {
-    static PACKAGES: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    PACKAGES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let output = folder.path().join("plugins");
-        for plugin in ["plugins/text", "tests/guests/spins", "tests/guests/does-as-told"] {
-            let built = mizzen()
-                .args(["plugin", "build"])
-                .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(plugin))
-                .arg("--output")
-                .arg(&output)
-                .arg("--home")
-                .arg(folder.path().join("home"))
-                .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-                .output()
-                .unwrap();
-            assert!(
-                built.status.success(),
-                "{}",
-                String::from_utf8_lossy(&built.stderr)
-            );
-        }
-        (folder, output)
-    })
+/// The plugins that the tests of runs call.
+const PLUGINS: [&str; 3] = ["plugins/text", "tests/guests/spins", "tests/guests/does-as-told"];
+
+/// What they may do.
+const GRANTS: &str = "[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n";
+
+/// A host with the plugins.
+pub(crate) fn host() -> Host {
+    let host = Host::new().config(GRANTS);
+    PLUGINS.iter().fold(host, |host, plugin| host.plugin(plugin))
 }
 
-/// The folder with the packages, and the home of the key that signed them.
-pub(crate) fn built() -> (&'static Path, PathBuf) {
-    let (folder, packages) = packages();
-    (packages, folder.path().join("home"))
+/// The folder with the packages beside a data folder, and the home of the key that signed them.
+fn built(data: &Path) -> (PathBuf, PathBuf) {
+    let folder = data.parent().unwrap().join("plugins");
+    if !folder.exists() {
+        for plugin in PLUGINS {
+            packages::plugin(plugin).write(&folder);
+        }
+    }
+    (folder, packages::home())
 }
 
 /// Starts a server that has the plugins.
@@ -49,14 +40,13 @@ pub(crate) fn serve_with(
     sections: &str,
     change: impl FnOnce(&mut std::process::Command) -> &mut std::process::Command,
 ) -> Served {
-    let (folder, plugins) = packages();
+    let (plugins, home) = built(data);
     let config = data.parent().unwrap().join("host.toml");
     let text = format!(
-        "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n[grants.plugin]\ndoes-as-told = [\"kv:*\"]\n{sections}",
+        "[plugins]\nfolders = [{:?}]\n[trust]\nmode = \"dev\"\n{GRANTS}{sections}",
         plugins.to_str().unwrap()
     );
     std::fs::write(&config, text).unwrap();
-    let home = folder.path().join("home");
     Served::start_with(
         data,
         &[
@@ -74,7 +64,7 @@ pub(crate) fn offline(folder: &Path) -> std::process::Command {
     let mut command = mizzen();
     command.current_dir(folder);
     std::fs::copy(folder.join("host.toml"), folder.join("mizzen.toml")).unwrap();
-    command.env("MIZZEN_HOME", packages().0.path().join("home"));
+    command.env("MIZZEN_HOME", packages::home());
     command
 }
 

@@ -1,13 +1,8 @@
 //! The review council of `examples/`, with its plugin built and signed.
 
+use super::packages::{self, checkout};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
-
-/// The checkout.
-pub(crate) fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// A file of the example.
 pub(crate) fn example(name: &str) -> PathBuf {
@@ -19,31 +14,15 @@ pub(crate) fn workshop() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let made = || {
         let folder = tempfile::tempdir().unwrap();
-        let built = mizzen_at(folder.path())
-            .args(["plugin", "build"])
-            .arg(checkout().join("plugins/delivery"))
-            .args(["--output", "dist"])
-            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-            .output()
-            .unwrap();
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
+        packages::plugin("plugins/delivery").write(&folder.path().join("dist"));
+        // Its own home, as the example's reader has one: the tests look into it.
+        let keys = folder.path().join("home/keys");
+        std::fs::create_dir_all(&keys).unwrap();
+        for file in ["dev.key", "dev.pub"] {
+            std::fs::copy(packages::home().join("keys").join(file), keys.join(file)).unwrap();
+        }
         std::fs::copy(example("mizzen.toml"), folder.path().join("mizzen.toml")).unwrap();
         folder
     };
     FOLDER.get_or_init(made).path()
-}
-
-/// A command in the workshop.
-pub(crate) fn mizzen_at(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mizzen"));
-    command
-        .current_dir(folder)
-        .env_remove("MIZZEN_DATA")
-        .env("MIZZEN_HOME", folder.join("home"))
-        .env("MIZZEN_LOG", "warn");
-    command
 }

@@ -1,11 +1,16 @@
 //! The real `mizzen serve` on a free loopback port, and a small HTTP client.
 
+use super::artifacts;
+pub(crate) use answer::Answer;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+#[path = "../../../../server/tests/api/support/answer.rs"]
+mod answer;
 
 /// The binary under test.
 pub(crate) fn mizzen() -> Command {
@@ -49,27 +54,39 @@ impl Served {
             .arg(data)
             .args(arguments);
         change(&mut command);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::spawn(command, data)
+    }
+
+    /// Starts a server with a command; its log is the test's.
+    pub(crate) fn spawn(mut command: Command, data: &Path) -> Self {
+        command.stderr(Stdio::piped());
+        let mut server = Self::spawn_quietly(command, data);
+        // The log must be read, or a full pipe would stop the server.
+        let log = server.child.stderr.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(log).lines().map_while(Result::ok) {
+                eprintln!("server: {line}");
+            }
+        });
+        server
+    }
+
+    /// Starts a server with a command, whose log goes where the command says.
+    pub(crate) fn spawn_quietly(mut command: Command, data: &Path) -> Self {
+        artifacts::lend(data);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
             .unwrap();
         let Some(url) = line.trim_end().strip_prefix("listening on ").map(str::to_owned) else {
             let mut log = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+            if let Some(mut errors) = child.stderr.take() {
+                errors.read_to_string(&mut log).unwrap();
+            }
             panic!("the first line on stdout is {line:?}; stderr: {log}");
         };
-        // The log must be read, or a full pipe would stop the server.
-        let log = child.stderr.take().unwrap();
-        std::thread::spawn(move || {
-            for line in BufReader::new(log).lines().map_while(Result::ok) {
-                eprintln!("server: {line}");
-            }
-        });
+        artifacts::take_back(data);
         let address = url.split_once("://").unwrap().1.to_owned();
         Self {
             child,
@@ -156,88 +173,15 @@ pub(crate) fn try_send(
     read_answer(&mut stream, method)
 }
 
-/// Reads an answer until the connection closes.
+/// Reads an answer until the connection closes; an error when it is not complete.
 pub(crate) fn read_answer(stream: &mut impl Read, method: &str) -> std::io::Result<Answer> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
-    Answer::parse(&bytes, method).ok_or_else(|| std::io::Error::other("the answer is not complete"))
-}
-
-/// An answer.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-impl Answer {
-    fn parse(bytes: &[u8], method: &str) -> Option<Self> {
-        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
-        let head = std::str::from_utf8(&bytes[..end]).ok()?;
-        let mut lines = head.split("\r\n");
-        let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
-        let headers: Vec<(String, String)> = lines
-            .filter_map(|line| line.split_once(": "))
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
-            .collect();
-        let body = bytes[end + 4..].to_vec();
-        let length = headers.iter().find(|(name, _)| name == "content-length");
-        let complete = method == "HEAD" || length.is_none_or(|(_, length)| length.parse() == Ok(body.len()));
-        complete.then_some(Self {
-            status,
-            headers,
-            body,
-        })
-    }
-
-    /// A header.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
-    }
-
-    /// The body as text.
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8(self.body.clone()).unwrap()
-    }
-
-    /// The body as JSON.
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
-    }
-
-    /// Checks the status and, for an error, the whole envelope. Returns the body.
-    #[track_caller]
-    pub(crate) fn expect(&self, status: u16, code: &str) -> Value {
-        let text = String::from_utf8_lossy(&self.body);
-        assert_eq!(self.status, status, "{text}");
-        let id = self
-            .header("x-request-id")
-            .expect("every answer has a request id")
-            .to_owned();
-        let uuid = id.strip_prefix("req-").expect("req-<uuid>");
-        assert_eq!(uuid.len(), 36, "{id}");
-        if status < 400 {
-            return if self.body.is_empty() {
-                Value::Null
-            } else {
-                self.json()
-            };
-        }
-        let body = self.json();
-        let mut members: Vec<&String> = body.as_object().unwrap().keys().collect();
-        members.sort();
-        assert_eq!(members, ["code", "details", "message", "request_id"], "{text}");
-        assert_eq!(body["code"], code, "{text}");
-        assert!(
-            body["details"].is_object() && !body["message"].as_str().unwrap().is_empty(),
-            "{text}"
-        );
-        assert_eq!(body["request_id"], id.as_str());
-        body
-    }
+    let complete = |answer: &Answer| {
+        let length = answer.header("content-length");
+        method == "HEAD" || length.is_none_or(|length| length.parse() == Ok(answer.body.len()))
+    };
+    Answer::parse(&bytes)
+        .filter(complete)
+        .ok_or_else(|| std::io::Error::other("the answer is not complete"))
 }

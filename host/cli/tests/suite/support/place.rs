@@ -1,14 +1,11 @@
 //! A host's folder and packages of any name: hollow ones, which pass the static stages only, and working ones.
 
-use mizzen_builder::{BuildRequest, build_plugin};
-use mizzen_catalog::key::SecretKey;
+use super::packages;
 use mizzen_catalog::package::{Package, embed_manifest};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 use wasm_encoder::{
     Component, ComponentExportKind, ComponentExportSection, ComponentImportSection, ComponentInstanceSection,
     ComponentTypeRef, ComponentTypeSection, InstanceType,
@@ -154,33 +151,16 @@ fn guest(name: &str, manifest: &str) -> Vec<u8> {
 
 /// A guest of the hostile corpus, harmless while it is not called, with its namespace replaced by one below another.
 pub(crate) fn below(guest: &str, namespace: &str) -> Vec<u8> {
-    static BUILT: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
-    let mut built = BUILT.lock().unwrap();
-    let component = built
-        .entry(guest.to_owned())
-        .or_insert_with(|| component_of(&format!("tests/guests/{guest}")));
+    let component = component_of(&format!("tests/guests/{guest}"));
     let own = format!("hostile.{guest}");
     let padding = own.len().checked_sub(namespace.len() + 1).unwrap();
     let wanted = format!("{namespace}.{}", "x".repeat(padding));
-    replaced(component, &own, &wanted)
+    replaced(&component, &own, &wanted)
 }
 
-/// The component of a guest, built with the target folder that all tests of guests share.
+/// The component of a plugin of the repository, by its folder.
 pub(crate) fn component_of(folder: &str) -> Vec<u8> {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let built = build_plugin(
-        BuildRequest {
-            folder: &root.join(folder),
-            key: &SecretKey::from_seed(b"a key for tests of running plugs"),
-            target_folder: Some(&scratch.join("target")),
-            shared_target_folder: None,
-            output_folder: Some(&scratch.join("dist-of-cli")),
-        },
-        &mut |_| (),
-    )
-    .unwrap();
-    Package::parse(fs::read(built.path).unwrap())
+    Package::parse(packages::plugin(folder).bytes)
         .unwrap()
         .component()
         .to_vec()

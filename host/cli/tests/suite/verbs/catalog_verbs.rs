@@ -1,9 +1,7 @@
 //! `mizzen key`, `plugin inspect|sign|verify|check`, `trust` and `plugins`, run as a user runs them.
 
-use crate::support::place;
-
+use crate::support::place::{Place, component, path_text, text};
 use mizzen_catalog::package::embed_manifest;
-use place::{Place, component, path_text, text};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

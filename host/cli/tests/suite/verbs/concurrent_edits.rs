@@ -1,8 +1,6 @@
 //! Many `mizzen` processes that edit the same file at the same moment.
 
-use crate::support::place;
-
-use place::{Place, path_text, text};
+use crate::support::place::{Place, path_text, text};
 use std::fs;
 use std::process::Command;
 

@@ -1,21 +1,13 @@
 //! `mizzen condition eval`, as a person runs it.
 
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use crate::support::verb::fed;
+use std::process::{Command, Output};
 
 fn eval(arguments: &[&str], context: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mizzen"))
-        .args(["condition", "eval"])
-        .args(arguments)
-        .args(["--with", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It may have said what is wrong before it read anything.
-    let _ = child.stdin.take().unwrap().write_all(context.as_bytes());
-    child.wait_with_output().unwrap()
+    fed(
+        &[&["condition", "eval"], arguments, &["--with", "-"]].concat(),
+        context,
+    )
 }
 
 fn check(arguments: &[&str], context: &str, code: i32, stdout: &str, stderr: &str) {

@@ -1,21 +1,12 @@
 //! A new user's slips, and what they are told: what is wrong, once, and what to do.
 
+use crate::support::verb::mizzen_in;
 use std::path::Path;
 use std::process::Command;
 
-fn mizzen(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mizzen"));
-    command
-        .current_dir(folder)
-        .env("MIZZEN_LOG", "warn")
-        .env("MIZZEN_HOME", folder.join("home"))
-        .env_remove("MIZZEN_DATA");
-    command
-}
-
 /// Runs a command that must be refused, and says what it said.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = mizzen(folder).args(arguments).output().unwrap();
+    let output = mizzen_in(folder).args(arguments).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
     let lines: Vec<&str> = said.lines().collect();
@@ -29,7 +20,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 
 /// Every verb below this one, by `--help`.
 fn verbs(folder: &Path, above: &[String], found: &mut Vec<(Vec<String>, String)>) {
-    let output = mizzen(folder).args(above).arg("--help").output().unwrap();
+    let output = mizzen_in(folder).args(above).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     let Some((_, listed)) = help.split_once("\nCommands:\n") else {
         found.push((above.to_vec(), help));
@@ -91,7 +82,7 @@ fn a_shell_completes_every_verb_and_the_version_is_a_verb() {
         ("zsh", "#compdef mizzen"),
         ("fish", "complete -c mizzen"),
     ] {
-        let output = mizzen(folder.path())
+        let output = mizzen_in(folder.path())
             .args(["completions", shell])
             .output()
             .unwrap();
@@ -110,7 +101,7 @@ fn a_shell_completes_every_verb_and_the_version_is_a_verb() {
         .env("PATH", path)
         .status();
     assert!(checked.unwrap().success());
-    let output = mizzen(folder.path())
+    let output = mizzen_in(folder.path())
         .args(["version", "--json"])
         .output()
         .unwrap();
@@ -127,7 +118,7 @@ fn a_verb_without_its_group_is_answered_with_the_groups_that_have_it() {
         (&["install"], "'plugins install'"),
         (&["plugin", "explain"], "'pack explain'"),
     ] {
-        let output = mizzen(folder.path()).args(slip).output().unwrap();
+        let output = mizzen_in(folder.path()).args(slip).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         for part in tip.split(", ") {
@@ -159,7 +150,10 @@ fn a_missing_configuration_is_shown() {
     )
     .unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
-    let listed = mizzen(folder.path()).args(["plugins", "list"]).output().unwrap();
+    let listed = mizzen_in(folder.path())
+        .args(["plugins", "list"])
+        .output()
+        .unwrap();
     assert!(
         listed.status.success(),
         "{}",

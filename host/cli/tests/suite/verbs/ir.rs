@@ -1,19 +1,10 @@
 //! `mizzen ir` as a user calls it.
+use crate::support::verb::fed;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 fn mizzen(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mizzen"))
-        .arg("ir")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A verb that refuses its arguments does not read; its pipe is then closed, which is fine.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    fed(&[&["ir"], arguments].concat(), input)
 }
 
 fn stdout(output: &Output) -> &str {

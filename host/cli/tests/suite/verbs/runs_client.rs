@@ -1,12 +1,10 @@
 //! `mizzen runs` against a running host.
 
-use crate::support;
-
+use crate::support::council::{capability, serve};
+use crate::support::http::{Served, mizzen};
+use crate::support::puppet::Puppet;
 use serde_json::{Value, json};
 use std::process::Output;
-use support::council::{capability, serve};
-use support::http::{Served, mizzen};
-use support::puppet::Puppet;
 
 fn runs(server: &Served, key: Option<&str>, arguments: &[&str]) -> Output {
     let mut command = mizzen();

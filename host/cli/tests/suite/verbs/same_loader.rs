@@ -2,7 +2,6 @@
 //! run a plugin, and to the mounts of `mizzen.toml`.
 
 use crate::support::place;
-
 use place::{Place, component_of, path_text};
 use std::fs;
 use std::path::PathBuf;

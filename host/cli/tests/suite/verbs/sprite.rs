@@ -1,21 +1,8 @@
 //! `mizzen sprite validate` and `fingerprint`, as a person or a script runs them.
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use crate::support::verb::fed;
+use std::process::Output;
 
 const VECTORS: &str = include_str!("../../../../model/tests/data/sprite-fingerprints.json");
-
-fn mizzen(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mizzen"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It may have said what is wrong before it read anything.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
 
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -37,7 +24,7 @@ fn lines_of_sprites_give_lines_of_the_reference_fingerprints() {
             )
         })
         .collect();
-    let output = mizzen(&["sprite", "fingerprint", "--jsonl"], &input);
+    let output = fed(&["sprite", "fingerprint", "--jsonl"], &input);
     assert!(output.status.success());
     let expected: String = rows
         .iter()
@@ -57,7 +44,7 @@ fn numbers_are_hashed_as_they_are_written() {
     let line = "{\"name\":\"n\",\"sprite\":{\"b\":\"é\\u007f\",\"id\":1,\"a\":[1e-7,1E16,1.0,123456789012345678901234567890,1]}}\n";
     let canonical = r#"{"a":[1e-07,1e+16,1.0,123456789012345678901234567890,1],"b":"\u00e9\u007f"}"#;
     let expected = blake3_of(canonical);
-    let output = mizzen(&["sprite", "fingerprint", "--jsonl", "-"], line);
+    let output = fed(&["sprite", "fingerprint", "--jsonl", "-"], line);
     assert_eq!(
         stdout(&output),
         format!("{{\"name\":\"n\",\"fingerprint\":\"blake3:{expected}\"}}\n")
@@ -66,7 +53,7 @@ fn numbers_are_hashed_as_they_are_written() {
 
 /// The hash of a text, by way of a document whose canonical text is the same text.
 fn blake3_of(canonical: &str) -> String {
-    let output = mizzen(&["sprite", "fingerprint", "--json", "-"], canonical);
+    let output = fed(&["sprite", "fingerprint", "--json", "-"], canonical);
     let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     answer["hash"].as_str().unwrap().to_owned()
 }
@@ -74,7 +61,7 @@ fn blake3_of(canonical: &str) -> String {
 #[test]
 fn a_line_that_is_no_sprite_is_named_and_the_others_are_answered() {
     let input = "{\"name\":\"a\",\"sprite\":{}}\nnot json\n\n{\"name\":\"b\",\"sprite\":[]}\n{\"name\":\"c\",\"sprite\":{}}\n";
-    let output = mizzen(&["sprite", "fingerprint", "--jsonl"], input);
+    let output = fed(&["sprite", "fingerprint", "--jsonl"], input);
     assert_eq!(output.status.code(), Some(1));
     let answers: Vec<serde_json::Value> = stdout(&output)
         .lines()
@@ -91,7 +78,7 @@ fn a_line_that_is_no_sprite_is_named_and_the_others_are_answered() {
 #[test]
 fn half_a_surrogate_pair_has_no_fingerprint() {
     let line = r#"{"name":"s","sprite":{"a":"\ud800"}}"#;
-    let output = mizzen(&["sprite", "fingerprint", "--jsonl"], line);
+    let output = fed(&["sprite", "fingerprint", "--jsonl"], line);
     let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         (answer["fingerprint"].is_null(), output.status.code()),
@@ -106,14 +93,14 @@ fn half_a_surrogate_pair_has_no_fingerprint() {
 #[test]
 fn a_whole_sprite_is_valid_and_its_mistakes_are_listed() {
     let sprite = vectors()[0]["sprite"].clone();
-    let output = mizzen(&["sprite", "validate", "-"], &sprite.to_string());
+    let output = fed(&["sprite", "validate", "-"], &sprite.to_string());
     assert!(output.status.success(), "{}", stdout(&output));
     assert!(stdout(&output).contains("valid sprite SOL-FORGE 1.0.0"));
 
     let mut broken = sprite;
     broken["name"] = "sol".into();
     broken.as_object_mut().unwrap().remove("version");
-    let output = mizzen(&["sprite", "validate", "--json", "-"], &broken.to_string());
+    let output = fed(&["sprite", "validate", "--json", "-"], &broken.to_string());
     assert_eq!(output.status.code(), Some(1));
     let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let problems = answer["files"][0]["problems"].as_array().unwrap();
@@ -125,7 +112,7 @@ fn a_whole_sprite_is_valid_and_its_mistakes_are_listed() {
 
     // S3: a wrong name hid `type: objet`.
     broken["capabilities"][0]["parameters"] = serde_json::json!({"type": "objet"});
-    let output = mizzen(&["sprite", "validate", "--json", "-"], &broken.to_string());
+    let output = fed(&["sprite", "validate", "--json", "-"], &broken.to_string());
     let answer: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let last = answer["files"][0]["problems"].as_array().unwrap().last().unwrap();
     assert_eq!(last["path"], "/capabilities/0/parameters/type", "{answer}");
@@ -143,12 +130,12 @@ fn a_file_without_id_and_fingerprint_is_a_draft_and_may_be_yaml() {
          system_prompt: |\n  Write small functions.\nmetadata:\n  author: ada\n  tags: [core]\n",
     )
     .unwrap();
-    let output = mizzen(&["sprite", "validate", file.to_str().unwrap()], "");
+    let output = fed(&["sprite", "validate", file.to_str().unwrap()], "");
     assert!(output.status.success(), "{}", stdout(&output));
     assert!(stdout(&output).contains("valid draft SOL-FORGE 1.0.0"));
     let mut sprite = vectors()[0]["sprite"].clone();
     sprite.as_object_mut().unwrap().remove("id");
-    let output = mizzen(&["sprite", "validate", "-"], &sprite.to_string());
+    let output = fed(&["sprite", "validate", "-"], &sprite.to_string());
     assert_eq!(output.status.code(), Some(1), "a whole sprite needs both");
 }
 
@@ -156,22 +143,22 @@ fn a_file_without_id_and_fingerprint_is_a_draft_and_may_be_yaml() {
 fn capabilities_with_unusable_schemas_are_not_valid() {
     let mut sprite = vectors()[0]["sprite"].clone();
     sprite["capabilities"][0]["parameters"] = serde_json::json!({"type": "nonsense"});
-    let output = mizzen(&["sprite", "validate", "-"], &sprite.to_string());
+    let output = fed(&["sprite", "validate", "-"], &sprite.to_string());
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("/capabilities/0/parameters"));
 }
 
 #[test]
 fn what_cannot_be_read_is_said_with_its_place() {
-    let output = mizzen(&["sprite", "validate", "-"], "{\"name\": }");
+    let output = fed(&["sprite", "validate", "-"], "{\"name\": }");
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("-:1:10"), "{errors}");
-    assert_eq!(mizzen(&["sprite", "validate"], "").status.code(), Some(2));
+    assert_eq!(fed(&["sprite", "validate"], "").status.code(), Some(2));
     // As the server reads it: two readers could take different ones for the value.
     let mut sprite = vectors()[0]["sprite"].to_string();
     sprite.replace_range(..1, "{\"name\": \"OTHER-1\", ");
-    let output = mizzen(&["sprite", "validate", "-"], &sprite);
+    let output = fed(&["sprite", "validate", "-"], &sprite);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("the key \"name\" stands twice"), "{errors}");

@@ -1,17 +1,15 @@
 //! `mizzen sprite test`: declared cases in the real sandbox, on a first-party plugin.
 
+use crate::support::packages;
+use crate::support::verb::mizzen_in;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn mizzen(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_mizzen"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("MIZZEN_HOME", folder.join("home"))
-        .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap()
+    let mut command = mizzen_in(folder);
+    command.env("MIZZEN_HOME", packages::home()).args(arguments);
+    command.output().unwrap()
 }
 
 fn case(name: &str, input: Value, words: u64) -> Value {
@@ -21,25 +19,8 @@ fn case(name: &str, input: Value, words: u64) -> Value {
 #[test]
 fn cases_pass_differ_or_fail_with_a_reason_and_the_exit_code_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/text");
-    let built = mizzen(
-        folder.path(),
-        &[
-            "plugin",
-            "build",
-            plugin.to_str().unwrap(),
-            "--output",
-            ".",
-            "--json",
-        ],
-    );
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-    let built: Value = serde_json::from_slice(&built.stdout).unwrap();
-    let package = built["file"].as_str().unwrap();
+    let package = packages::plugin("plugins/text").write(folder.path());
+    let package = package.to_str().unwrap();
 
     let sprite = |tests: Value| {
         json!({

@@ -1,8 +1,6 @@
 //! `mizzen serve --check` and `mizzen doctor` say what would keep a host from starting, and `mizzen serve` says the same.
 
-use crate::support::place;
-
-use place::Place;
+use crate::support::place::Place;
 use std::fs;
 
 const SERVE: [&str; 5] = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];
