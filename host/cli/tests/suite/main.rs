@@ -10,6 +10,7 @@
 )]
 
 mod documents;
+mod earlier_versions;
 mod governance;
 mod hostile;
 mod http;
