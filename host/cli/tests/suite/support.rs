@@ -4,6 +4,8 @@ pub(crate) mod artifacts;
 pub(crate) mod commands;
 pub(crate) mod council;
 pub(crate) mod delivery;
+#[allow(dead_code, reason = "the tests of host/server use the rest")]
+#[path = "../../../server/tests/api/support/documents.rs"]
 pub(crate) mod documents;
 pub(crate) mod host;
 pub(crate) mod http;

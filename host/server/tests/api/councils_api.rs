@@ -1,12 +1,12 @@
-//! Councils over HTTP, against the real server: the seeds' story in order and to the letter, and what is refused or doubtful.
+//! Councils over HTTP, in this process: the seeds' story in order and to the letter, and what is refused or doubtful.
 
-use crate::support::documents::{NOBODY, chain, council, register, sprite};
-use crate::support::http::Served;
+use crate::support::TestHost;
+use crate::support::documents::{NOBODY, chain, council, sprite};
 use serde_json::{Value, json};
 
 #[test]
 fn the_story_of_the_seeds_from_health_to_a_council() {
-    let (_folder, server) = Served::fresh();
+    let server = TestHost::new();
     let health = server.call("GET", "/health").expect(200, "");
     assert_eq!(health["status"], "healthy");
     for check in [
@@ -50,7 +50,7 @@ fn the_story_of_the_seeds_from_health_to_a_council() {
     let text = format!("blake3:{}", forge["fingerprint"]["hash"].as_str().unwrap());
     assert_eq!(print, json!({"stored": text, "computed": text, "verified": true}));
 
-    let lewis = register(&server, &sprite("LEWIS-06"));
+    let lewis = server.register(&sprite("LEWIS-06"));
     let mut wanted = council("engineering", &[id, &lewis]);
     wanted["gate_agents"] = json!([lewis]);
     wanted["chains"] = json!([chain(id, &lewis)]);
@@ -81,9 +81,9 @@ fn the_story_of_the_seeds_from_health_to_a_council() {
 
 #[test]
 fn the_eight_validations_of_a_council_come_in_the_order_of_the_seed() {
-    let (_folder, server) = Served::fresh();
-    let one = register(&server, &sprite("ONE-1"));
-    let two = register(&server, &sprite("TWO-2"));
+    let server = TestHost::new();
+    let one = server.register(&sprite("ONE-1"));
+    let two = server.register(&sprite("TWO-2"));
     let post = |body: Value| server.call_json("POST", "/v1/councils", &body);
     post(council("taken", &[&one])).expect(201, "");
 
@@ -123,9 +123,9 @@ fn the_eight_validations_of_a_council_come_in_the_order_of_the_seed() {
 
 #[test]
 fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of() {
-    let (_folder, server) = Served::fresh();
-    let one = register(&server, &sprite("ONE-1"));
-    let two = register(&server, &sprite("TWO-2"));
+    let server = TestHost::new();
+    let one = server.register(&sprite("ONE-1"));
+    let two = server.register(&sprite("TWO-2"));
     let check = |change: &dyn Fn(&mut Value), status: u16, code: &str, problem: &str| {
         let mut body = council("inside", &[&one, &two]);
         body["chains"] = json!([chain(&two, &one)]);
@@ -251,11 +251,11 @@ fn what_is_wrong_inside_a_council_is_refused_and_what_is_doubtful_is_warned_of()
 /// C2, D26: every way to take a protected sprite or its step out of a council needs force, also without the chain's id.
 #[test]
 fn a_protected_sprite_and_its_steps_leave_a_council_only_by_force() {
-    let (_folder, server) = Served::fresh();
+    let server = TestHost::new();
     let mut guarded = sprite("BECK-02");
     guarded["protected"] = json!(true);
-    let beck = register(&server, &guarded);
-    let lewis = register(&server, &sprite("LEWIS-06"));
+    let beck = server.register(&guarded);
+    let lewis = server.register(&sprite("LEWIS-06"));
     let mut body = council("guarded", &[&lewis, &beck]);
     body["chains"] = json!([chain(&beck, &lewis)]);
     let made = server.call_json("POST", "/v1/councils", &body);
@@ -331,11 +331,11 @@ fn a_protected_sprite_and_its_steps_leave_a_council_only_by_force() {
 /// C2, D26: gate authority and gates are what a gate agent does in a council.
 #[test]
 fn a_protected_gate_agent_and_its_gates_leave_a_council_only_by_force() {
-    let (_folder, server) = Served::fresh();
-    let beck = register(&server, &sprite("BECK-02"));
+    let server = TestHost::new();
+    let beck = server.register(&sprite("BECK-02"));
     let mut guarded = sprite("LEWIS-06");
     guarded["protected"] = json!(true);
-    let lewis = register(&server, &guarded);
+    let lewis = server.register(&guarded);
     let mut body = council("gated", &[&lewis, &beck]);
     body["chains"] = json!([chain(&beck, &lewis)]);
     let gate = |condition: &str| json!({"sprite_id": lewis, "condition": condition});
@@ -389,7 +389,7 @@ fn a_protected_gate_agent_and_its_gates_leave_a_council_only_by_force() {
 /// W28: names where ids were needed. What is stored has ids.
 #[test]
 fn sprites_councils_and_chains_are_named_by_their_names() {
-    let (_folder, server) = Served::fresh();
+    let server = TestHost::new();
     let register = |name: &str, version: &str| {
         let mut document = sprite(name);
         document["version"] = json!(version);

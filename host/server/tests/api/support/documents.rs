@@ -1,6 +1,5 @@
 //! The seeds' sprites and councils.
 
-use super::http::Served;
 use serde_json::{Value, json};
 
 /// An id that nothing has.
@@ -57,10 +56,4 @@ pub(crate) fn chain(sprite: &str, gate_agent: &str) -> Value {
         }],
         "timeout": "30s"
     })
-}
-
-/// Registers a sprite; its id.
-pub(crate) fn register(server: &Served, sprite: &Value) -> String {
-    let body = server.call_json("POST", "/v1/sprites", sprite).expect(201, "");
-    body["id"].as_str().unwrap().to_owned()
 }
