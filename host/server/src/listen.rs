@@ -97,6 +97,12 @@ impl Server {
         })
     }
 
+    /// The API without a listener: a request goes in, an answer comes out. What a connection is held to is not there.
+    pub fn router(host: Arc<Host>, config: Config, routes: Vec<Route>) -> Router {
+        let app = Arc::new(App::new(host, config, &routes));
+        dispatch::router(app, routes)
+    }
+
     /// The address, with the port that was chosen for port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
