@@ -485,6 +485,18 @@ impl From<Refusal> for Problem {
             Refusal::PackMounts { problems } => {
                 Problem::new(Code::PackUnmountable, message).with("mounts", json!(problems))
             }
+            Refusal::GraphRefused { problems } => {
+                Problem::new(Code::ValidationError, message).with("errors", json!(problems))
+            }
+            Refusal::NoGraph(id) => {
+                Problem::new(Code::ExecutionNotFound, message).with("execution_id", id.to_string())
+            }
+            Refusal::NoInterrupt { id, status } => Problem::new(Code::DecisionConflict, message)
+                .with("execution_id", id.to_string())
+                .with("status", status.as_str()),
+            Refusal::CapabilityRequired { id, capability } => Problem::new(Code::Forbidden, message)
+                .with("execution_id", id.to_string())
+                .with("grant", capability),
             Refusal::NameChanged { is, asked } => Problem::new(Code::NameConflict, message)
                 .with("current_name", is)
                 .with("name", asked),

@@ -154,8 +154,57 @@ fn executions() -> Vec<(&'static str, Value)> {
                         "tool",
                         json!({"type": "string", "description": "The tool, where a tool was called and not a chain."}),
                     ),
+                    ("graph", component("GraphExecution")),
                 ],
             ),
+        ),
+        (
+            "GraphExecution",
+            partial(
+                &[
+                    ("graph_id", text()),
+                    ("graph_hash", text()),
+                    (
+                        "state",
+                        json!({"type": "object", "description": "The fields of the state that are set."}),
+                    ),
+                ],
+                &[("interrupt", component("Interrupt")), ("halted", text())],
+            ),
+        ),
+        (
+            "Interrupt",
+            partial(
+                &[
+                    ("interrupt_id", text()),
+                    ("rule_id", text()),
+                    ("prompt", text()),
+                    ("payload", json!({"type": "object"})),
+                ],
+                &[
+                    ("requested_capability", text()),
+                    ("expires_at", time()),
+                    (
+                        "answer",
+                        object(&[
+                            ("response", json!({"type": "object"})),
+                            ("actor", text()),
+                            ("answered_at", time()),
+                        ]),
+                    ),
+                ],
+            ),
+        ),
+        (
+            "NodeVisit",
+            object(&[
+                ("id", text()),
+                ("kind", text()),
+                (
+                    "iteration",
+                    json!({"type": "integer", "minimum": 1, "description": "Which visit of the node."}),
+                ),
+            ]),
         ),
         (
             "ErasedExecution",
@@ -207,6 +256,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("calls", many("NestedExecution")),
                     ("log", many("LogEntry")),
                     ("log_dropped", number()),
+                    ("node", component("NodeVisit")),
                 ],
             ),
         ),
