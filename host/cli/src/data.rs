@@ -3,7 +3,8 @@
 use anyhow::Result;
 use mizzen_catalog::key::{KeyName, KeyStore, KeyStoreError, PublicKey, SecretKey};
 use mizzen_ops::{Clock, SystemClock};
-use mizzen_store::{Options, RunFilter, RunPlace, Store};
+use mizzen_store::{RunFilter, RunPlace, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ impl Data {
 
     /// Whether there is a database in it.
     pub(crate) fn has_store(&self) -> bool {
-        Store::is_in(&self.data)
+        SqliteStore::is_in(&self.data)
     }
 
     fn options() -> Options {
@@ -50,7 +51,8 @@ impl Data {
     where
         W: Future<Output = Result<T>>,
     {
-        run(Store::open(&self.data, &Self::options())?, work)
+        let database = SqliteStore::open(&self.data, &Self::options())?;
+        run(database, |database| work(database.store()))
     }
 
     /// As [`Data::with_store`], but refuses when there is no database yet.
@@ -58,7 +60,15 @@ impl Data {
     where
         W: Future<Output = Result<T>>,
     {
-        run(Store::open_existing(&self.data, &Self::options())?, work)
+        self.with_database(|database| work(database.store()))
+    }
+
+    /// As [`Data::with_existing_store`], for what only SQLite has: its file, its size, its backup.
+    pub(crate) fn with_database<T, W>(&self, work: impl FnOnce(SqliteStore) -> W) -> Result<T>
+    where
+        W: Future<Output = Result<T>>,
+    {
+        run(SqliteStore::open_existing(&self.data, &Self::options())?, work)
     }
 }
 
@@ -105,13 +115,16 @@ pub(crate) fn host_public_key(data: &Path) -> Result<Option<PublicKey>> {
 /// The host key's name.
 const HOST_KEY: &str = "host";
 
-fn run<T, W: Future<Output = Result<T>>>(store: Store, work: impl FnOnce(Store) -> W) -> Result<T> {
+fn run<T, W: Future<Output = Result<T>>>(
+    database: SqliteStore,
+    work: impl FnOnce(SqliteStore) -> W,
+) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let result = work(store.clone()).await;
-        store.close().await;
+        let result = work(database.clone()).await;
+        database.store().close().await;
         result
     })
 }

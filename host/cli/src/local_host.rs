@@ -6,7 +6,8 @@ use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use mizzen_ops::{Clock, Host, HostKey, Runs, SystemClock};
-use mizzen_store::{FolderLock, Store};
+use mizzen_store::Store;
+use mizzen_store_sqlite::{FolderLock, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,13 +64,14 @@ impl LocalHost {
                 }
                 (
                     FolderLock::take(&folder)?,
-                    Store::open_existing(&folder, &options)?,
+                    SqliteStore::open_existing(&folder, &options)?,
                 )
             }
             Place::Made(_) | Place::Temporary => {
-                (FolderLock::take(&folder)?, Store::open(&folder, &options)?)
+                (FolderLock::take(&folder)?, SqliteStore::open(&folder, &options)?)
             }
         };
+        let store = store.store();
         let mut host = Host::new(store.clone());
         host.prompts = settings.prompts();
         host.hooks = settings.hooks()?;

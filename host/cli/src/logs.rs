@@ -23,7 +23,7 @@ pub(crate) fn start() {
 }
 
 /// Every target of this host: its crates, and what guests write.
-const TARGETS: [&str; 10] = [
+const TARGETS: [&str; 11] = [
     "mizzen",
     "mizzen::plugin",
     "mizzen_builder",
@@ -34,6 +34,7 @@ const TARGETS: [&str; 10] = [
     "mizzen_sandbox",
     "mizzen_server",
     "mizzen_store",
+    "mizzen_store_sqlite",
 ];
 
 /// The filter that a text means. A level alone is for Mizzen's own targets: at `debug` the frames of every HTTP/2 connection would hide

@@ -345,9 +345,9 @@ impl Settings {
     }
 
     /// The store's part.
-    pub(crate) fn store(&self, now: i64) -> mizzen_store::Options {
-        let usual = mizzen_store::Options::default();
-        mizzen_store::Options {
+    pub(crate) fn store(&self, now: i64) -> mizzen_store_sqlite::Options {
+        let usual = mizzen_store_sqlite::Options::default();
+        mizzen_store_sqlite::Options {
             readers: self.store.readers.unwrap_or(usual.readers),
             max_bytes: self.store.max_bytes,
             now,

@@ -7,7 +7,7 @@ use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::runs::Eraser;
 use mizzen_model::timestamp::Timestamp;
-use mizzen_store::{AuditEntry, Cursor, Erasable, ErasureFilter};
+use mizzen_store::{AuditEntry, Cursor, Erasable, ErasureAudit, ErasureFilter};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -72,19 +72,24 @@ impl Sweep {
         self.filter.before = Some(before);
     }
 
-    fn audit(&self, at: i64, executions: u64) -> AuditEntry {
+    /// The entry for as many executions as are erased.
+    fn audit(&self, at: i64) -> ErasureAudit {
         let ErasureFilter { council, before } = self.filter;
         let council = council.map(|id| id.to_string());
         let until = before.map(|at| Timestamp::from_unix_ms(u64::try_from(at).unwrap_or(0)));
-        AuditEntry {
+        let entry = AuditEntry {
             at,
             actor: self.actor.clone(),
             action: "erase_executions".to_owned(),
             subject: council.unwrap_or_else(|| "executions".to_owned()),
             outcome: "done".to_owned(),
             request_id: self.request_id.clone(),
-            detail: json!({"executions": executions, "until": until.as_ref().map(Timestamp::as_str)})
-                .to_string(),
+            detail: r#"{"executions":"#.to_owned(),
+        };
+        let until = json!(until.as_ref().map(Timestamp::as_str));
+        ErasureAudit::Counted {
+            entry,
+            rest: format!(r#","until":{until}}}"#),
         }
     }
 }
@@ -109,7 +114,7 @@ impl Host {
             };
         };
         let audit = self.audit(caller, "erase_execution", id.to_string());
-        self.erase(vec![run], caller.actor(), move |_| audit.clone())
+        self.erase(vec![run], caller.actor(), ErasureAudit::Entry(audit))
             .await?;
         self.settle(PIECES).await
     }
@@ -123,10 +128,8 @@ impl Host {
             .await?;
         let mut erased = 0;
         if !page.runs.is_empty() {
-            let (at, of) = (self.now_ms(), sweep.clone());
-            erased = self
-                .erase(page.runs, &sweep.actor, move |count| of.audit(at, count))
-                .await?;
+            let audit = sweep.audit(self.now_ms());
+            erased = self.erase(page.runs, &sweep.actor, audit).await?;
         }
         // Where there are no more now, the next piece looks from here on: what ends later stands behind it.
         sweep.after = page.next.or(page.last).or(sweep.after);
@@ -151,12 +154,7 @@ impl Host {
         Ok(self.store.count_open(filter).await?)
     }
 
-    async fn erase(
-        &self,
-        runs: Vec<Erasable>,
-        actor: &str,
-        audit: impl Fn(u64) -> AuditEntry + Send + 'static,
-    ) -> Result<u64, OpError> {
+    async fn erase(&self, runs: Vec<Erasable>, actor: &str, audit: ErasureAudit) -> Result<u64, OpError> {
         let key = self
             .host_key()
             .ok_or_else(|| Fault::Internal("the host has no key to sign an erasure with".to_owned()))?;
@@ -209,7 +207,7 @@ impl Host {
             self.sleep(pause).await;
         }
         for _ in 0..TRIES {
-            if self.store.fold_log().await? {
+            if self.store.purge_erased().await? {
                 return Ok(!more);
             }
             self.sleep(TRY_AGAIN).await;

@@ -304,7 +304,7 @@ impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full { .. } => Fault::StorageFull,
-            StoreError::Poisoned | StoreError::Busy | StoreError::Closed => {
+            StoreError::Unknown | StoreError::Busy | StoreError::Closed => {
                 Fault::Unavailable(error.to_string())
             }
             StoreError::Fault(detail) => Fault::Internal(detail),

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::runs::{Message, Progress, Reached, RunPhase, result_text};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::timestamp::Timestamp;
-use mizzen_store::{Cursor, List, RunFilter, RunPlace, RunRecord};
+use mizzen_store::{List, RunFilter, RunPlace, RunRecord};
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
@@ -83,7 +83,7 @@ impl Host {
     ) -> Result<Executions, OpError> {
         let place = match place {
             ExecutionPlace::Offset(rows) => RunPlace::Offset(rows),
-            ExecutionPlace::Cursor(text) => RunPlace::After(Cursor::parse(List::Executions, &text)?),
+            ExecutionPlace::Cursor(text) => RunPlace::After(self.store.cursor(List::Executions, &text)?),
         };
         let page = self.store.list_runs(filter, place, limit).await?;
         let mut items = Vec::with_capacity(page.runs.len());

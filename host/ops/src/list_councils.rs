@@ -3,7 +3,7 @@
 use crate::document::Documents;
 use crate::error::OpError;
 use crate::host::Host;
-use mizzen_store::{Cursor, List};
+use mizzen_store::List;
 
 impl Host {
     /// A page of councils as stored, oldest first; all, or the one of a domain.
@@ -14,7 +14,7 @@ impl Host {
         limit: usize,
     ) -> Result<Documents, OpError> {
         let after = cursor
-            .map(|text| Cursor::parse(List::Councils, text))
+            .map(|text| self.store.cursor(List::Councils, text))
             .transpose()?;
         let page = self.store.list_councils(domain, after, limit).await?;
         Ok(Documents {

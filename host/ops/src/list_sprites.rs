@@ -3,7 +3,7 @@
 use crate::document::Documents;
 use crate::error::OpError;
 use crate::host::Host;
-use mizzen_store::{Cursor, List, SpriteFilter};
+use mizzen_store::{List, SpriteFilter};
 
 impl Host {
     /// A page of sprites, oldest first.
@@ -14,7 +14,7 @@ impl Host {
         limit: usize,
     ) -> Result<Documents, OpError> {
         let after = cursor
-            .map(|text| Cursor::parse(List::Sprites, text))
+            .map(|text| self.store.cursor(List::Sprites, text))
             .transpose()?;
         let page = self.store.list_sprites(filter, after, limit).await?;
         Ok(Documents {

@@ -4,7 +4,7 @@ use crate::document::Documents;
 use crate::error::OpError;
 use crate::host::Host;
 use mizzen_model::timestamp::Timestamp;
-use mizzen_store::{AuditFilter, AuditRecord, Cursor, List};
+use mizzen_store::{AuditFilter, AuditRecord, List};
 use serde_json::{Value, json};
 
 /// Every outcome that an entry of the audit log has.
@@ -18,7 +18,9 @@ impl Host {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Documents, OpError> {
-        let after = cursor.map(|text| Cursor::parse(List::Audit, text)).transpose()?;
+        let after = cursor
+            .map(|text| self.store.cursor(List::Audit, text))
+            .transpose()?;
         let page = self.store.list_audit(filter, after, limit).await?;
         Ok(Documents {
             items: page.items.iter().map(|record| body(record).to_string()).collect(),

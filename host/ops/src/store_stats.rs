@@ -1,7 +1,7 @@
 //! What the store counts, for the metrics.
 
 use crate::host::Host;
-use mizzen_store::COMMIT_BUCKETS;
+use mizzen_store::{COMMIT_BUCKETS, Durability};
 
 /// Numbers of the store since start.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ impl Host {
                 .map(|bound| seconds(*bound))
                 .zip(stats.buckets())
                 .collect(),
-            poisoned: self.store.is_poisoned(),
+            poisoned: self.store.durability() == Durability::Unknown,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The audit log of what callers did and were refused: append-only and hash-chained.
 
 use crate::cursor::{Cursor, Page};
-use crate::error::{Never, Stop, StoreError};
+use crate::error::StoreError;
+use crate::port::port;
 use crate::store::Store;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::fmt;
 use std::str::FromStr;
 
@@ -37,7 +37,7 @@ pub struct AuditRecord {
     pub hash: [u8; 32],
 }
 
-/// The end of the log at some time. Whoever has kept one elsewhere can tell that the log still holds everything up to it.
+/// The end of the log at some time. One that was kept elsewhere shows whether the log still holds everything up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditHead {
     /// The place of the last entry; 0 when there is none.
@@ -67,7 +67,7 @@ impl FromStr for AuditHead {
             seq: seq.parse().map_err(|_| BadAuditHead)?,
             hash,
         };
-        let is_one = head.seq > 0 || head.seq == 0 && hash == BEGINNING;
+        let is_one = head.seq > 0 || head.seq == 0 && hash == AuditEntry::BEGINNING;
         // A number has several spellings, a head has one.
         (is_one && head.to_string() == text)
             .then_some(head)
@@ -92,12 +92,52 @@ pub struct AuditFilter {
     pub outcome: Option<String>,
 }
 
-/// Entries that one page looks at. The log has no index by caller: a filter that few entries pass would otherwise read all of it for
-/// one page. A page that stops here has a next one.
-const SCAN: i64 = 50_000;
+impl AuditEntry {
+    /// What the first entry follows.
+    pub const BEGINNING: [u8; 32] = [0; 32];
 
-/// What the first entry follows.
-const BEGINNING: [u8; 32] = [0; 32];
+    /// The hash of this entry after the one with the hash `before`: it covers this entry and every one before it.
+    pub fn hash_after(&self, before: [u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("mizzen/audit-entry/v1");
+        hasher.update(&before);
+        hasher.update(&self.at.to_be_bytes());
+        let texts = [
+            &self.actor,
+            &self.action,
+            &self.subject,
+            &self.outcome,
+            &self.request_id,
+            &self.detail,
+        ];
+        for text in texts {
+            // Length first, so that no two entries share their bytes.
+            hasher.update(&u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hasher.update(text.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+port! {
+    /// Reads of the audit log.
+    pub trait Audit {
+        /// A page of the log, newest first. It may be empty and still have a next one.
+        fn list_audit(filter: AuditFilter, after: Option<Cursor>, limit: usize) -> Page<AuditRecord>;
+
+        /// The newest entries, newest first.
+        fn recent_audit(limit: usize) -> Vec<AuditRecord>;
+
+        /// The hash of the entry at a place; none when there is no such entry.
+        fn audit_hash(seq: i64) -> Option<[u8; 32]>;
+    }
+}
+
+/// See [`Store::record_audit`].
+#[derive(Debug)]
+pub struct RecordAudit {
+    /// The entry.
+    pub entry: AuditEntry,
+}
 
 impl Store {
     /// The end of the log.
@@ -106,7 +146,7 @@ impl Store {
         Ok(head.map_or(
             AuditHead {
                 seq: 0,
-                hash: BEGINNING,
+                hash: AuditEntry::BEGINNING,
             },
             |last| AuditHead {
                 seq: last.seq,
@@ -119,170 +159,13 @@ impl Store {
     /// [`Store::check`]'s question.
     pub async fn audit_holds(&self, head: AuditHead) -> Result<bool, StoreError> {
         if head.seq == 0 {
-            return Ok(head.hash == BEGINNING);
+            return Ok(head.hash == AuditEntry::BEGINNING);
         }
-        self.read(move |connection| {
-            let hash: Option<[u8; 32]> = connection
-                .query_row("SELECT hash FROM audit WHERE seq = ?1", [head.seq], |row| {
-                    row.get(0)
-                })
-                .optional()?;
-            Ok(hash == Some(head.hash))
-        })
-        .await
+        Ok(self.audit_hash(head.seq).await? == Some(head.hash))
     }
 
     /// Records something that changed nothing else, e.g. a refusal.
     pub async fn record_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        self.write::<_, Never, _>(move |connection| append(connection, &entry).map_err(Stop::Sql))
-            .await
-            .map_err(Into::into)
+        self.write(RecordAudit { entry }).await.map_err(Into::into)
     }
-
-    /// A page of the log, newest first. It may be empty and still have a next one.
-    pub async fn list_audit(
-        &self,
-        filter: AuditFilter,
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Page<AuditRecord>, StoreError> {
-        self.read(move |connection| {
-            let end = match after {
-                Some(cursor) => {
-                    let [seq, _] = cursor.position();
-                    seq
-                }
-                None => connection.query_row("SELECT coalesce(max(seq), 0) + 1 FROM audit", [], |row| row.get(0))?,
-            };
-            let begin = end.saturating_sub(SCAN).max(1);
-            let mut statement = connection.prepare_cached(&format!(
-                "{SELECT} WHERE seq < ?1 AND seq >= ?2
-                   AND (?3 IS NULL OR at >= ?3) AND (?4 IS NULL OR at < ?4) AND (?5 IS NULL OR actor = ?5)
-                   AND (?6 IS NULL OR action = ?6) AND (?7 IS NULL OR subject = ?7) AND (?8 IS NULL OR outcome = ?8)
-                 ORDER BY seq DESC LIMIT ?9"
-            ))?;
-            let fetch = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-            let values = params![
-                end,
-                begin,
-                filter.since,
-                filter.until,
-                filter.actor,
-                filter.action,
-                filter.subject,
-                filter.outcome,
-                fetch
-            ];
-            let mut items: Vec<AuditRecord> = statement.query_map(values, record)?.collect::<Result<_, _>>()?;
-            let next = if items.len() > limit {
-                items.truncate(limit);
-                items.last().map(|last| last.seq)
-            } else {
-                (begin > 1).then_some(begin)
-            };
-            Ok(Page {
-                items,
-                next: next.map(|seq| Cursor::at([seq, 0])),
-            })
-        })
-        .await
-    }
-
-    /// The newest entries, newest first.
-    pub async fn recent_audit(&self, limit: usize) -> Result<Vec<AuditRecord>, StoreError> {
-        self.read(move |connection| {
-            let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY seq DESC LIMIT ?1"))?;
-            statement
-                .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], record)?
-                .collect()
-        })
-        .await
-    }
-}
-
-const SELECT: &str = "SELECT seq, at, actor, action, subject, outcome, request_id, detail, hash FROM audit";
-
-fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<AuditRecord> {
-    Ok(AuditRecord {
-        seq: row.get(0)?,
-        entry: AuditEntry {
-            at: row.get(1)?,
-            actor: row.get(2)?,
-            action: row.get(3)?,
-            subject: row.get(4)?,
-            outcome: row.get(5)?,
-            request_id: row.get(6)?,
-            detail: row.get(7)?,
-        },
-        hash: row.get(8)?,
-    })
-}
-
-/// Appends an entry in the transaction that does what it records.
-pub(crate) fn append(connection: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
-    let before: Option<[u8; 32]> = connection
-        .prepare_cached("SELECT hash FROM audit ORDER BY seq DESC LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    let hash = link(before.unwrap_or(BEGINNING), entry);
-    connection
-        .prepare_cached(
-            "INSERT INTO audit (at, actor, action, subject, outcome, request_id, detail, hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            entry.at,
-            entry.actor,
-            entry.action,
-            entry.subject,
-            entry.outcome,
-            entry.request_id,
-            entry.detail,
-            hash
-        ])?;
-    Ok(())
-}
-
-fn link(before: [u8; 32], entry: &AuditEntry) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("mizzen/audit-entry/v1");
-    hasher.update(&before);
-    hasher.update(&entry.at.to_be_bytes());
-    let texts = [
-        &entry.actor,
-        &entry.action,
-        &entry.subject,
-        &entry.outcome,
-        &entry.request_id,
-        &entry.detail,
-    ];
-    for text in texts {
-        // Length first, so that no two entries share their bytes.
-        hasher.update(&u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hasher.update(text.as_bytes());
-    }
-    *hasher.finalize().as_bytes()
-}
-
-/// How many entries were written and are not at the end of the log any more. SQLite counts what it numbers, and does not count back
-/// when rows are deleted. Whoever knows that can set the count back too: only a head that is kept elsewhere tells then.
-pub(crate) fn cut_off(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row(
-        "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0) - coalesce((SELECT max(seq) FROM audit), 0)",
-        [],
-        |row| row.get(0),
-    )
-}
-
-/// Walks the whole log. Returns the place of the first entry that does not fit, if any.
-pub(crate) fn first_broken(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    let mut statement = connection.prepare(&format!("{SELECT} ORDER BY seq"))?;
-    let mut before = BEGINNING;
-    for row in statement.query_map([], record)? {
-        let row = row?;
-        if link(before, &row.entry) != row.hash {
-            return Ok(Some(row.seq));
-        }
-        before = row.hash;
-    }
-    Ok(None)
 }

@@ -1,12 +1,11 @@
 //! Councils: unique by domain, with the sprites and chains they hold indexed.
 
-use crate::audit::{self, AuditEntry};
-use crate::cursor::{Cursor, Page, take_page};
-use crate::error::{Stop, StoreError, WriteError};
-use crate::idempotency::{self, Idempotency, IdempotencyMismatch, Written};
-use crate::sprites::id as id_column;
+use crate::audit::AuditEntry;
+use crate::cursor::{Cursor, Page};
+use crate::error::{StoreError, WriteError};
+use crate::idempotency::{Idempotency, IdempotencyMismatch, Written};
+use crate::port::port;
 use crate::store::Store;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -82,7 +81,7 @@ pub enum CouncilRefused {
 /// Councils that are kept; all are dropped when there would be more.
 const KEPT: usize = 256;
 
-/// Councils as they were last read. Never trusted without a look at the revision in the database.
+/// Councils as they were last read. Never trusted without a look at the revision in the backend.
 #[derive(Debug, Default)]
 pub(crate) struct KeptCouncils(Mutex<HashMap<Uuid, Arc<KeptCouncil>>>);
 
@@ -90,6 +89,64 @@ impl KeptCouncils {
     fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<KeptCouncil>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+port! {
+    /// Reads of councils.
+    pub trait Councils {
+        /// A council by id.
+        fn council(id: Uuid) -> Option<CouncilRecord>;
+
+        /// The revision of a council. Asked at every start of a run: it should cost one look into an index.
+        fn council_revision(id: Uuid) -> Option<u64>;
+
+        /// The id of the council that has a domain.
+        fn council_of_domain(domain: String) -> Option<Uuid>;
+
+        /// The council that owns a chain.
+        fn council_of_chain(chain: Uuid) -> Option<CouncilRecord>;
+
+        /// A page of councils in the order of their creation, all or those of one domain: at most `limit`, and
+        /// [`crate::PAGE_BYTES`].
+        fn list_councils(domain: Option<String>, after: Option<Cursor>, limit: usize) -> Page<CouncilRecord>;
+
+        /// How many councils there are.
+        fn count_councils() -> u64;
+
+        /// Checks that councils can be read.
+        fn probe_councils() -> ();
+    }
+}
+
+/// See [`Store::create_council`].
+#[derive(Debug)]
+pub struct CreateCouncil {
+    /// The council.
+    pub council: NewCouncil,
+    /// What the caller is answered, kept under the key.
+    pub answer: String,
+    /// The caller's key.
+    pub idempotency: Option<Idempotency>,
+    /// Recorded with it.
+    pub audit: AuditEntry,
+}
+
+/// See [`Store::update_council`].
+#[derive(Debug)]
+pub struct UpdateCouncil {
+    /// The council as it will be.
+    pub council: NewCouncil,
+    /// From what, and its record.
+    pub change: CouncilChange,
+}
+
+/// See [`Store::delete_council`].
+#[derive(Debug)]
+pub struct DeleteCouncil {
+    /// The council.
+    pub id: Uuid,
+    /// From what, and its record.
+    pub change: CouncilChange,
 }
 
 impl Store {
@@ -101,54 +158,18 @@ impl Store {
         idempotency: Option<Idempotency>,
         audit: AuditEntry,
     ) -> Result<Written, WriteError<CouncilRefused>> {
-        self.write(move |connection| {
-            if let before @ Written::Before(_) =
-                idempotency::claim(connection, idempotency.as_ref(), &answer)?
-            {
-                return Ok(before);
-            }
-            refuse_missing(connection, &council.sprites)?;
-            refuse_taken(connection, &council)?;
-            connection
-                .prepare_cached(
-                    "INSERT INTO councils (id, domain, name, revision, created_at, updated_at, document)
-                     VALUES (?1, ?2, ?3, 1, ?4, ?4, ?5)",
-                )?
-                .execute(params![
-                    council.id.to_string(),
-                    council.domain,
-                    council.name,
-                    council.at,
-                    council.document
-                ])?;
-            index(connection, connection.last_insert_rowid(), &council)?;
-            audit::append(connection, &audit)?;
-            Ok(Written::Now)
-        })
-        .await
-    }
-
-    /// A council by id.
-    pub async fn council(&self, id: Uuid) -> Result<Option<CouncilRecord>, StoreError> {
-        self.read(move |connection| {
-            connection
-                .prepare_cached("SELECT id, revision, document, seq FROM councils WHERE id = ?1")?
-                .query_row([id.to_string()], |row| record(row).map(|(record, _, _)| record))
-                .optional()
+        self.write(CreateCouncil {
+            council,
+            answer,
+            idempotency,
+            audit,
         })
         .await
     }
 
     /// A council by id, for those who ask again and again: only its revision is read while it does not change.
     pub async fn kept_council(&self, id: Uuid) -> Result<Option<Arc<KeptCouncil>>, StoreError> {
-        let revision: Option<u64> = self
-            .look(move |connection| {
-                connection
-                    .prepare_cached("SELECT revision FROM councils WHERE id = ?1")?
-                    .query_row([id.to_string()], |row| row.get(0))
-                    .optional()
-            })
-            .await?;
+        let revision = self.council_revision(id).await?;
         let kept = self.kept_councils();
         let Some(revision) = revision else {
             kept.lock().remove(&id);
@@ -176,89 +197,13 @@ impl Store {
         Ok(Some(record))
     }
 
-    /// The id of the council that has a domain.
-    pub async fn council_of_domain(&self, domain: String) -> Result<Option<Uuid>, StoreError> {
-        self.read(move |connection| holder(connection, &domain)).await
-    }
-
-    /// The council that owns a chain.
-    pub async fn council_of_chain(&self, chain: Uuid) -> Result<Option<CouncilRecord>, StoreError> {
-        self.read(move |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT c.id, c.revision, c.document, c.seq FROM council_chains AS m
-                     JOIN councils AS c ON c.seq = m.council WHERE m.chain_id = ?1",
-                )?
-                .query_row([chain.to_string()], |row| {
-                    record(row).map(|(record, _, _)| record)
-                })
-                .optional()
-        })
-        .await
-    }
-
-    /// A page of councils in the order of their creation, all or those of one domain.
-    pub async fn list_councils(
-        &self,
-        domain: Option<String>,
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Page<CouncilRecord>, StoreError> {
-        self.read(move |connection| {
-            let after = after.map_or(0, |cursor| cursor.position[0]);
-            let fetch = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-            match domain {
-                None => {
-                    let mut statement = connection.prepare_cached(
-                        "SELECT id, revision, document, seq FROM councils WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-                    )?;
-                    take_page(limit, statement.query_map(params![after, fetch], record)?)
-                }
-                Some(domain) => {
-                    let mut statement = connection.prepare_cached(
-                        "SELECT id, revision, document, seq FROM councils WHERE domain = ?3 AND seq > ?1 LIMIT ?2",
-                    )?;
-                    take_page(limit, statement.query_map(params![after, fetch, domain], record)?)
-                }
-            }
-        })
-        .await
-    }
-
-    /// How many councils there are.
-    pub async fn count_councils(&self) -> Result<u64, StoreError> {
-        self.read(|connection| connection.query_row("SELECT count(*) FROM councils", [], |row| row.get(0)))
-            .await
-    }
-
     /// Replaces a council. Returns its new revision.
     pub async fn update_council(
         &self,
         council: NewCouncil,
         change: CouncilChange,
     ) -> Result<u64, WriteError<CouncilRefused>> {
-        self.write(move |connection| {
-            let (seq, revision) = at_revision(connection, council.id, change.from)?;
-            refuse_missing(connection, &council.sprites)?;
-            refuse_taken(connection, &council)?;
-            let next = revision + 1;
-            connection
-                .prepare_cached(
-                    "UPDATE councils SET domain = ?2, name = ?3, revision = ?4, updated_at = ?5, document = ?6
-                     WHERE seq = ?1",
-                )?
-                .execute(params![seq, council.domain, council.name, next, council.at, council.document])?;
-            connection
-                .prepare_cached("DELETE FROM council_sprites WHERE council = ?1")?
-                .execute([seq])?;
-            connection
-                .prepare_cached("DELETE FROM council_chains WHERE council = ?1")?
-                .execute([seq])?;
-            index(connection, seq, &council)?;
-            audit::append(connection, &change.audit)?;
-            Ok(next)
-        })
-        .await
+        self.write(UpdateCouncil { council, change }).await
     }
 
     /// Deletes a council.
@@ -267,79 +212,6 @@ impl Store {
         id: Uuid,
         change: CouncilChange,
     ) -> Result<(), WriteError<CouncilRefused>> {
-        self.write(move |connection| {
-            let (seq, _) = at_revision(connection, id, change.from)?;
-            connection
-                .prepare_cached("DELETE FROM councils WHERE seq = ?1")?
-                .execute([seq])?;
-            audit::append(connection, &change.audit)?;
-            Ok(())
-        })
-        .await
-    }
-}
-
-fn record(row: &rusqlite::Row<'_>) -> rusqlite::Result<(CouncilRecord, i64, usize)> {
-    let record = CouncilRecord {
-        id: id_column(row, 0)?,
-        revision: row.get(1)?,
-        document: row.get(2)?,
-    };
-    let size = record.document.len();
-    Ok((record, row.get(3)?, size))
-}
-
-fn holder(connection: &Connection, domain: &str) -> rusqlite::Result<Option<Uuid>> {
-    connection
-        .prepare_cached("SELECT id FROM councils WHERE domain = ?1")?
-        .query_row([domain], |row| id_column(row, 0))
-        .optional()
-}
-
-fn refuse_taken(connection: &Connection, council: &NewCouncil) -> Result<(), Stop<CouncilRefused>> {
-    match holder(connection, &council.domain)? {
-        Some(other) if other != council.id => Err(Stop::Refused(CouncilRefused::DomainTaken(other))),
-        Some(_) | None => Ok(()),
-    }
-}
-
-fn refuse_missing(connection: &Connection, sprites: &[Uuid]) -> Result<(), Stop<CouncilRefused>> {
-    let mut statement = connection.prepare_cached("SELECT 1 FROM sprites WHERE id = ?1")?;
-    let mut missing = Vec::new();
-    for sprite in sprites {
-        if !statement.exists([sprite.to_string()])? {
-            missing.push(*sprite);
-        }
-    }
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(Stop::Refused(CouncilRefused::MissingSprites(missing)))
-    }
-}
-
-fn index(connection: &Connection, seq: i64, council: &NewCouncil) -> rusqlite::Result<()> {
-    let mut sprites = connection
-        .prepare_cached("INSERT OR IGNORE INTO council_sprites (sprite_id, council) VALUES (?1, ?2)")?;
-    for sprite in &council.sprites {
-        sprites.execute(params![sprite.to_string(), seq])?;
-    }
-    let mut chains =
-        connection.prepare_cached("INSERT INTO council_chains (chain_id, council) VALUES (?1, ?2)")?;
-    for chain in &council.chains {
-        chains.execute(params![chain.to_string(), seq])?;
-    }
-    Ok(())
-}
-
-fn at_revision(connection: &Connection, id: Uuid, from: u64) -> Result<(i64, u64), Stop<CouncilRefused>> {
-    let found: Option<(i64, u64)> = connection
-        .prepare_cached("SELECT seq, revision FROM councils WHERE id = ?1")?
-        .query_row([id.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    match found {
-        None => Err(Stop::Refused(CouncilRefused::NotFound)),
-        Some((_, revision)) if revision != from => Err(Stop::Refused(CouncilRefused::Changed(revision))),
-        Some(found) => Ok(found),
+        self.write(DeleteCouncil { id, change }).await
     }
 }

@@ -38,95 +38,95 @@ impl List {
     }
 }
 
-/// A position in a list.
+/// A position in a list, in bytes that only the backend that made it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    pub(crate) position: [i64; 2],
+    bytes: [u8; CURSOR_BYTES],
+    length: usize,
 }
+
+/// Bytes that a position may have: a time, an id of 16 bytes, and 8 to spare.
+const CURSOR_BYTES: usize = 32;
 
 /// The text is not a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is not one of this list; use next_cursor of the page before")]
 pub struct BadCursor;
 
-/// Hexadecimal digits of a cursor: two numbers of 64 bits.
-const DIGITS: usize = 32;
+/// Knows which cursors are positions.
+pub trait Cursors {
+    /// Whether the backend could have made a cursor for a list. One that it could not have made is made up.
+    fn is_position(&self, list: List, cursor: &Cursor) -> bool;
+}
 
 impl Cursor {
-    /// A position in a list that orders by two numbers (the second breaks ties).
-    pub fn at(position: [i64; 2]) -> Self {
-        Self { position }
+    /// A position of 1 to 32 bytes.
+    pub fn new<const N: usize>(position: [u8; N]) -> Self {
+        const { assert!(N > 0 && N <= CURSOR_BYTES) };
+        let mut bytes = [0; CURSOR_BYTES];
+        for (byte, of_position) in bytes.iter_mut().zip(position) {
+            *byte = of_position;
+        }
+        Self { bytes, length: N }
     }
 
-    /// The two numbers.
-    pub fn position(&self) -> [i64; 2] {
-        self.position
+    /// The position.
+    pub fn position(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
     }
 
     /// Writes the cursor for callers.
     pub fn to_text(&self, list: List) -> String {
-        let [first, second] = self.position;
-        format!("{}{first:016x}{second:016x}", list.letter())
+        let mut text = String::from(list.letter());
+        text.push_str(&mizzen_model::hex::encode(self.position()));
+        text
     }
 
-    /// Reads a cursor that [`Cursor::to_text`] wrote for the same list.
-    pub fn parse(list: List, text: &str) -> Result<Self, BadCursor> {
-        let text = text.strip_prefix(list.letter()).ok_or(BadCursor)?;
-        if !mizzen_model::hex::is_digits(text, DIGITS) {
+    /// Reads what [`Cursor::to_text`] wrote for the same list. [`crate::Store::cursor`] also asks the backend.
+    pub(crate) fn parse(list: List, text: &str) -> Result<Self, BadCursor> {
+        let digits = text.strip_prefix(list.letter()).ok_or(BadCursor)?;
+        let length = digits.len() / 2;
+        if length > CURSOR_BYTES || !mizzen_model::hex::is_digits(digits, length * 2) {
             return Err(BadCursor);
         }
-        let (first, second) = text.split_at_checked(DIGITS / 2).ok_or(BadCursor)?;
-        let number = |hex: &str| {
-            // No list has a place below zero: such a cursor is made up, and would begin the list again.
-            i64::from_str_radix(hex, 16).map_err(|_| BadCursor)
-        };
-        Ok(Self {
-            position: [number(first)?, number(second)?],
-        })
+        let mut bytes = [0; CURSOR_BYTES];
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| BadCursor)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| BadCursor)?;
+        }
+        (length > 0).then_some(Self { bytes, length }).ok_or(BadCursor)
     }
 }
 
 /// A page holds at most this many bytes of documents (and always at least one), whatever its limit says: a hundred
 /// documents of a megabyte would be a hundred megabytes.
-const PAGE_BYTES: usize = 4 << 20;
-
-/// Collects up to `limit` rows; the position of the last one taken continues the list when there was more.
-pub(crate) fn take_page<T>(
-    limit: usize,
-    rows: impl Iterator<Item = rusqlite::Result<(T, i64, usize)>>,
-) -> rusqlite::Result<Page<T>> {
-    let mut items = Vec::new();
-    let mut last = 0;
-    let mut bytes = 0_usize;
-    for row in rows {
-        let (item, seq, size) = row?;
-        bytes = bytes.saturating_add(size);
-        if items.len() >= limit || !items.is_empty() && bytes > PAGE_BYTES {
-            return Ok(Page {
-                items,
-                next: Some(Cursor::at([last, 0])),
-            });
-        }
-        last = seq;
-        items.push(item);
-    }
-    Ok(Page { items, next: None })
-}
+pub const PAGE_BYTES: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LISTS: [List; 4] = [List::Sprites, List::Councils, List::Executions, List::Audit];
+
     #[test]
     fn a_cursor_is_read_back_as_it_was_written() {
-        for position in [[0, 0], [7, 3], [i64::MAX, i64::MAX]] {
-            for list in [List::Sprites, List::Councils, List::Executions, List::Audit] {
-                assert_eq!(
-                    Cursor::parse(list, &Cursor::at(position).to_text(list)),
-                    Ok(Cursor::at(position))
-                );
+        assert_eq!(Cursor::new([255; 24]).position(), [255; 24]);
+        for cursor in [
+            Cursor::new([7]),
+            Cursor::new([0; 16]),
+            Cursor::new([255; 24]),
+            Cursor::new([1; 32]),
+        ] {
+            for list in LISTS {
+                assert_eq!(Cursor::parse(list, &cursor.to_text(list)), Ok(cursor));
             }
         }
+    }
+
+    #[test]
+    fn the_text_is_the_list_and_the_bytes() {
+        let cursor = Cursor::new([0, 0x0d, 0xa5, 0xff]);
+        assert_eq!(cursor.to_text(List::Executions), "x000da5ff");
     }
 
     #[test]
@@ -135,14 +135,14 @@ mod tests {
             "",
             "0",
             "zz",
+            "+1",
             &"0".repeat(31),
             &"F".repeat(32),
-            &"f".repeat(32),
-            "00000000000000078000000000000000",
             &"é".repeat(16),
+            &"f".repeat(66),
             &"f".repeat(4_000),
         ] {
-            for list in [List::Sprites, List::Councils, List::Executions, List::Audit] {
+            for list in LISTS {
                 assert_eq!(Cursor::parse(list, text), Err(BadCursor), "{text}");
                 let named = format!("{}{text}", list.letter());
                 assert_eq!(Cursor::parse(list, &named), Err(BadCursor), "{named}");
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_list_is_refused() {
-        let text = Cursor::at([7, 0]).to_text(List::Executions);
+        let text = Cursor::new([7; 16]).to_text(List::Executions);
         assert_eq!(Cursor::parse(List::Sprites, &text), Err(BadCursor));
         assert_eq!(Cursor::parse(List::Councils, &text), Err(BadCursor));
     }

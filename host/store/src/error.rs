@@ -1,7 +1,7 @@
 //! Why the store did not give an answer. Refusals (what the caller can mend) have a type per operation; these are the
 //! faults that any operation can meet.
 
-use rusqlite::ErrorCode;
+use std::convert::Infallible;
 
 /// A fault of the store: not the caller's mistake.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -9,14 +9,14 @@ pub enum StoreError {
     /// There is no room for the write. It was rolled back; reads go on, and writing resumes when space returns.
     #[error("the disk that holds the database is full: {detail}; free some space, writing resumes by itself")]
     Full {
-        /// What SQLite said.
+        /// What the backend reports.
         detail: String,
     },
-    /// A commit failed, so nobody knows whether it is on disk. The process must end and read again.
+    /// A commit failed, so whether it is durable is unknown. The process must end and read again.
     #[error(
         "the store is poisoned: a commit failed and its outcome is unknown; the process must restart and read again"
     )]
-    Poisoned,
+    Unknown,
     /// Another process held the write lock for too long.
     #[error("the database is locked by another process; try again")]
     Busy,
@@ -26,6 +26,17 @@ pub enum StoreError {
     /// Anything else; a bug or a damaged file.
     #[error("the database failed: {0}")]
     Fault(String),
+}
+
+/// What is known of the writes that were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// What was acknowledged is durable, what was not is not there, and further writes are taken.
+    Committed,
+    /// A commit failed and may be there all the same: nothing is written any more ([`StoreError::Unknown`]), and the process ends.
+    Unknown,
+    /// The last transaction found no room and left nothing behind ([`StoreError::Full`]). Writes are tried again.
+    Full,
 }
 
 /// What came of a write: a refusal of this operation, or a fault.
@@ -39,74 +50,11 @@ pub enum WriteError<R> {
     Store(#[from] StoreError),
 }
 
-/// Why a unit of work inside the writer's transaction stopped.
-pub(crate) enum Stop<R> {
-    Refused(R),
-    Sql(rusqlite::Error),
-}
-
-impl<R> From<rusqlite::Error> for Stop<R> {
-    fn from(error: rusqlite::Error) -> Self {
-        Stop::Sql(error)
-    }
-}
-
-/// The refusal of operations that refuse nothing.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Never {}
-
-impl From<WriteError<Never>> for StoreError {
-    fn from(error: WriteError<Never>) -> Self {
+impl From<WriteError<Infallible>> for StoreError {
+    fn from(error: WriteError<Infallible>) -> Self {
         match error {
             WriteError::Refused(never) => match never {},
             WriteError::Store(error) => error,
-        }
-    }
-}
-
-/// How bad a SQLite error is for the transaction it happened in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Severity {
-    /// Only this statement: a constraint, a mistake in a query.
-    Statement,
-    /// No room; the transaction is rolled back and the store stays usable.
-    Full,
-    /// The lock was not free in time.
-    Busy,
-    /// The file or the disk misbehaves.
-    Broken,
-}
-
-pub(crate) fn severity(error: &rusqlite::Error) -> Severity {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => Severity::Full,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Severity::Busy,
-        Some(
-            ErrorCode::SystemIoFailure
-            | ErrorCode::DatabaseCorrupt
-            | ErrorCode::NotADatabase
-            | ErrorCode::OutOfMemory
-            | ErrorCode::ReadOnly
-            | ErrorCode::CannotOpen,
-        ) => Severity::Broken,
-        Some(_) | None => Severity::Statement,
-    }
-}
-
-/// Whether this is the error of a write call that the operating system refused (`SQLITE_IOERR_WRITE`), which is what SQLite
-/// reports for a file-size limit or a quota instead of "full".
-pub(crate) fn is_refused_write(error: &rusqlite::Error) -> bool {
-    matches!(error, rusqlite::Error::SqliteFailure(failure, _) if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE)
-}
-
-impl From<&rusqlite::Error> for StoreError {
-    fn from(error: &rusqlite::Error) -> Self {
-        match severity(error) {
-            Severity::Full => StoreError::Full {
-                detail: error.to_string(),
-            },
-            Severity::Busy => StoreError::Busy,
-            Severity::Statement | Severity::Broken => StoreError::Fault(error.to_string()),
         }
     }
 }

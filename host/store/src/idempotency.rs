@@ -1,11 +1,6 @@
 //! `Idempotency-Key`: the answer to a write, stored in the transaction of the write itself.
 
-use crate::error::{Stop, StoreError};
-use crate::store::Store;
-use rusqlite::{Connection, OptionalExtension, params};
-
-/// How long a key is remembered, in milliseconds: a day.
-const REMEMBERED: i64 = 24 * 60 * 60 * 1_000;
+use crate::port::port;
 
 /// A caller's key and what it was used for.
 #[derive(Debug, Clone)]
@@ -43,63 +38,20 @@ pub enum Written {
     Before(String),
 }
 
-impl Store {
-    /// Looks a key up before the work begins, so that a repeated request is not validated against what it made itself.
-    pub async fn recorded_answer(
-        &self,
-        idempotency: &Idempotency,
-    ) -> Result<Result<Recorded, IdempotencyMismatch>, StoreError> {
-        let idempotency = idempotency.clone();
-        self.read(move |connection| lookup(connection, &idempotency))
-            .await
+impl Idempotency {
+    /// How long a key is remembered, in milliseconds: a day.
+    pub const REMEMBERED: i64 = 24 * 60 * 60 * 1_000;
+
+    /// A key that was first used at this time or before is forgotten.
+    pub fn forgotten_until(&self) -> i64 {
+        self.at.saturating_sub(Self::REMEMBERED)
     }
 }
 
-fn lookup(
-    connection: &Connection,
-    idempotency: &Idempotency,
-) -> rusqlite::Result<Result<Recorded, IdempotencyMismatch>> {
-    let found: Option<([u8; 32], String)> = connection
-        .prepare_cached(
-            "SELECT digest, answer FROM idempotency_keys WHERE scope = ?1 AND key = ?2 AND created_at > ?3",
-        )?
-        .query_row(
-            params![idempotency.scope, idempotency.key, idempotency.at - REMEMBERED],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
-    Ok(match found {
-        None => Ok(Recorded::Nothing),
-        Some((digest, answer)) if digest == idempotency.digest => Ok(Recorded::Answer(answer)),
-        Some(_) => Err(IdempotencyMismatch),
-    })
-}
-
-/// Decides inside the write's transaction whether it is new, and records its answer when it is.
-pub(crate) fn claim<R: From<IdempotencyMismatch>>(
-    connection: &Connection,
-    idempotency: Option<&Idempotency>,
-    answer: &str,
-) -> Result<Written, Stop<R>> {
-    let Some(idempotency) = idempotency else {
-        return Ok(Written::Now);
-    };
-    match lookup(connection, idempotency)? {
-        Err(mismatch) => return Err(Stop::Refused(R::from(mismatch))),
-        Ok(Recorded::Answer(answer)) => return Ok(Written::Before(answer)),
-        Ok(Recorded::Nothing) => {}
+port! {
+    /// Reads of idempotency keys.
+    pub trait IdempotencyKeys {
+        /// Looks a key up before the work begins, so that a repeated request is not validated against what it made itself.
+        fn recorded_answer(idempotency: &Idempotency) -> Result<Recorded, IdempotencyMismatch>;
     }
-    // Old keys go a few at a time, with the writes that make new ones: no separate sweep, no long transaction.
-    connection
-        .prepare_cached(
-            "DELETE FROM idempotency_keys WHERE (scope, key) IN (
-                SELECT scope, key FROM idempotency_keys WHERE created_at <= ?1 ORDER BY created_at LIMIT 16)",
-        )?
-        .execute([idempotency.at - REMEMBERED])?;
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO idempotency_keys (scope, key, digest, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![idempotency.scope, idempotency.key, idempotency.digest, answer, idempotency.at])?;
-    Ok(Written::Now)
 }

@@ -1,4 +1,4 @@
-//! What the writer counts, for the metrics.
+//! What a backend counts, for the metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Upper bounds of the commit-duration histogram, in microseconds.
 pub const COMMIT_BUCKETS: [u64; 8] = [500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000, 1_000_000];
 
-/// Counters of the writer since start.
+/// Counters of a backend's transactions since start.
 #[derive(Debug, Default)]
 pub struct Stats {
     commits: AtomicU64,
@@ -17,7 +17,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    pub(crate) fn committed(&self, writes: usize, took: Duration) {
+    /// Counts a transaction of so many writes that was committed.
+    pub fn committed(&self, writes: usize, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.commits.fetch_add(1, Ordering::Relaxed);
         self.writes
@@ -30,7 +31,8 @@ impl Stats {
         }
     }
 
-    pub(crate) fn failed(&self) {
+    /// Counts a transaction that was not committed.
+    pub fn failed(&self) {
         self.failed_commits.fetch_add(1, Ordering::Relaxed);
     }
 

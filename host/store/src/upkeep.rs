@@ -1,15 +1,8 @@
-//! What operators ask of the database: a backup, a check, numbers.
+//! What the host and its operators need of a backend beside its contents.
 
-use crate::audit;
-use crate::error::StoreError;
-use crate::folder::PRIVATE;
-use crate::store::Store;
-use rusqlite::{Connection, OpenFlags};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use crate::port::port;
 
-/// What `mizzen db check` found.
+/// What a check of everything that is kept found.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct CheckReport {
     /// What is wrong; empty when everything fits.
@@ -18,199 +11,19 @@ pub struct CheckReport {
     pub audit_entries: u64,
 }
 
-/// Numbers about the database.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct Info {
-    /// The file.
-    pub path: PathBuf,
-    /// The newest migration that was applied.
-    pub migration: u32,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// Bytes of the write-ahead log beside it.
-    pub wal_bytes: u64,
-    /// Bytes inside the file that hold nothing.
-    pub free_bytes: u64,
-    /// The version of SQLite.
-    pub sqlite: String,
-    /// Rows by table.
-    pub rows: Vec<(String, u64)>,
-}
+port! {
+    /// Keeps a backend in order.
+    pub trait Upkeep {
+        /// Checks that the backend responds; after it was full also that it takes writes again.
+        fn probe() -> ();
 
-/// A check stops listing after this many problems of one kind.
-const PROBLEMS: usize = 100;
+        /// Verifies the references, the kept sums and the audit chain, and what the backend itself can verify.
+        fn check() -> CheckReport;
 
-impl Store {
-    /// Copies the database, consistent and complete, into a new file, while it is in use. Only its owner can read it, as with the
-    /// data folder.
-    pub async fn backup(&self, target: &Path) -> Result<(), StoreError> {
-        let unusable = |error: std::io::Error| {
-            StoreError::Fault(format!("the backup {} cannot be made: {error}", target.display()))
-        };
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(PRIVATE)
-            .open(target)
-            .map_err(unusable)?;
-        let copied = self.copy_into(target).await;
-        if copied.is_err() {
-            // It was made above, and holds nothing that could be restored.
-            let _ = std::fs::remove_file(target);
-        }
-        copied
-    }
+        /// Gives some of the space of erased data back. Returns whether there is more.
+        fn give_back() -> bool;
 
-    async fn copy_into(&self, target: &Path) -> Result<(), StoreError> {
-        let target = target.to_string_lossy().into_owned();
-        let source = self.path().to_path_buf();
-        // A connection of its own: a reader's `query_only` forbids the statement, and the copy may take long. `VACUUM INTO`
-        // reads one snapshot, refuses to overwrite what is not empty, and syncs the file before it returns.
-        let copy = tokio::task::spawn_blocking(move || {
-            let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            connection.execute("VACUUM INTO ?1", [target]).map(|_| ())
-        });
-        let copied = copy
-            .await
-            .map_err(|error| StoreError::Fault(format!("the backup did not finish: {error}")))?;
-        copied.map_err(|error| StoreError::from(&error))
+        /// Removes what erased data has left in logs of the backend. False while something still reads it: try again.
+        fn purge_erased() -> bool;
     }
-
-    /// Verifies the file, the references, the kept sums and the audit chain.
-    pub async fn check(&self) -> Result<CheckReport, StoreError> {
-        self.read(check).await
-    }
-
-    /// Numbers about the database.
-    pub async fn info(&self) -> Result<Info, StoreError> {
-        let path = self.path().to_path_buf();
-        self.read(move |connection| info(connection, path)).await
-    }
-}
-
-fn check(connection: &Connection) -> rusqlite::Result<CheckReport> {
-    let mut problems = Vec::new();
-    let mut integrity = connection.prepare(&format!("PRAGMA integrity_check({PROBLEMS})"))?;
-    for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
-        let line = line?;
-        if line != "ok" {
-            problems.push(format!("the file is damaged: {line}; restore a backup"));
-        }
-    }
-    let mut references = connection.prepare("PRAGMA foreign_key_check")?;
-    let rows = references.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?)))?;
-    for row in rows.take(PROBLEMS) {
-        let (table, parent) = row?;
-        problems.push(format!("a row of {table} points to nothing in {parent}"));
-    }
-    let mut sums = connection.prepare(
-        "SELECT u.plugin, u.bytes, s.bytes FROM plugin_kv_usage AS u LEFT JOIN (
-            SELECT plugin, sum(length(CAST(key AS BLOB)) + length(value)) AS bytes FROM plugin_kv GROUP BY plugin
-         ) AS s ON s.plugin = u.plugin WHERE u.bytes <> coalesce(s.bytes, 0)",
-    )?;
-    let rows = sums.query_map([], |row| {
-        Ok((
-            row.get::<_, String>(0)?,
-            row.get::<_, i64>(1)?,
-            row.get::<_, Option<i64>>(2)?,
-        ))
-    })?;
-    for row in rows.take(PROBLEMS) {
-        let (plugin, kept, real) = row?;
-        problems.push(format!(
-            "plugin {plugin} is booked with {kept} bytes but keeps {}",
-            real.unwrap_or(0)
-        ));
-    }
-    let mut strays = connection
-        .prepare("SELECT DISTINCT place >> 24 FROM run_events WHERE place >> 24 NOT IN (SELECT seq FROM runs) LIMIT ?1")?;
-    let rows = strays.query_map([PROBLEMS], |row| row.get::<_, i64>(0))?;
-    for row in rows {
-        problems.push(format!(
-            "there are journal entries of run {}, which is not there",
-            row?
-        ));
-    }
-    let mut leftovers = connection.prepare(
-        "SELECT r.id FROM run_erasures AS e JOIN runs AS r ON r.seq = e.run
-         WHERE EXISTS (SELECT 1 FROM run_events WHERE place BETWEEN e.run << 24 AND (e.run << 24) | 0xffffff) LIMIT ?1",
-    )?;
-    let rows = leftovers.query_map([PROBLEMS], |row| row.get::<_, String>(0))?;
-    for row in rows {
-        problems.push(format!("run {} was erased and has journal entries", row?));
-    }
-    // Both ways: a sum that is wrong or left over, and runs that no sum knows.
-    let mut totals = connection.prepare(
-        "SELECT k.chain_id, k.status, k.ended, coalesce(c.ended, 0) FROM run_totals AS k LEFT JOIN (
-            SELECT chain_id, council_id, status, count(*) AS ended FROM runs WHERE open = 0 GROUP BY 1, 2, 3
-            UNION ALL SELECT '', council_id, status, count(*) FROM runs WHERE open = 0 GROUP BY 2, 3
-            UNION ALL SELECT '', '', status, count(*) FROM runs WHERE open = 0 GROUP BY 3
-         ) AS c USING (chain_id, council_id, status) WHERE k.ended <> coalesce(c.ended, 0)
-         UNION ALL SELECT DISTINCT r.chain_id, r.status, 0, 1 FROM runs AS r WHERE r.open = 0 AND NOT EXISTS (
-            SELECT 1 FROM run_totals AS k WHERE k.chain_id = r.chain_id AND k.council_id = r.council_id AND k.status = r.status)",
-    )?;
-    let rows = totals.query_map([], |row| {
-        let (chain, status): (String, String) = (row.get(0)?, row.get(1)?);
-        let (kept, real): (i64, i64) = (row.get(2)?, row.get(3)?);
-        Ok((chain, status, kept, real))
-    })?;
-    for row in rows.take(PROBLEMS) {
-        let (chain, status, kept, real) = row?;
-        let what = if chain.is_empty() { "all chains" } else { &chain };
-        problems.push(format!(
-            "history says that {kept} runs of {what} are {status}, but there are {real}"
-        ));
-    }
-    if let Some(seq) = audit::first_broken(connection)? {
-        problems.push(format!(
-            "the audit log was changed: entry {seq} does not follow from the ones before it"
-        ));
-    }
-    match audit::cut_off(connection)? {
-        0 => {}
-        missing @ 1.. => problems.push(format!(
-            "the audit log was cut off: its last {missing} entries are gone"
-        )),
-        _ => problems.push("the audit log was changed: it has more entries than were written".to_owned()),
-    }
-    let audit_entries = connection.query_row("SELECT count(*) FROM audit", [], |row| row.get(0))?;
-    Ok(CheckReport {
-        problems,
-        audit_entries,
-    })
-}
-
-fn info(connection: &Connection, path: PathBuf) -> rusqlite::Result<Info> {
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0));
-    let page = number("PRAGMA page_size")?;
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let mut rows = Vec::new();
-    for table in [
-        "sprites",
-        "councils",
-        "runs",
-        "run_events",
-        "run_erasures",
-        "outbox",
-        "api_keys",
-        "idempotency_keys",
-        "audit",
-        "plugin_kv",
-    ] {
-        rows.push((
-            table.to_owned(),
-            number(&format!("SELECT count(*) FROM {table}"))?,
-        ));
-    }
-    Ok(Info {
-        migration: connection.query_row("SELECT max(number) FROM migrations", [], |row| row.get(0))?,
-        bytes: length(&path),
-        wal_bytes: length(Path::new(&wal)),
-        free_bytes: number("PRAGMA freelist_count")?.saturating_mul(page),
-        sqlite: rusqlite::version().to_owned(),
-        rows,
-        path,
-    })
 }

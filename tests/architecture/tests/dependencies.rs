@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["mizzen-model", "mizzen-catalog", "mizzen-engine"],
     ),
     ("mizzen-store", &["mizzen-model"]),
+    ("mizzen-store-sqlite", &["mizzen-store"]),
     (
         "mizzen-ops",
         &[
@@ -50,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "mizzen-engine",
             "mizzen-sandbox",
             "mizzen-store",
+            "mizzen-store-sqlite",
             "mizzen-ops",
             "mizzen-server",
         ],
@@ -84,6 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "mizzen-engine",
             "mizzen-sandbox",
             "mizzen-store",
+            "mizzen-store-sqlite",
             "mizzen-ops",
             "mizzen-server",
             "mizzen-isolation",
@@ -97,7 +100,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("wasmtime-wasi", &["mizzen-sandbox"]),
     ("wasmtime-wasi-io", &["mizzen-sandbox"]),
     ("axum", &["mizzen-server", "mizzen-bench"]),
-    ("rusqlite", &["mizzen-store", "mizzen-bench"]),
+    ("rusqlite", &["mizzen-store-sqlite", "mizzen-bench"]),
     ("wit-bindgen", &["mizzen-sdk"]),
     ("clap", &["mizzen-cli"]),
     ("clap_complete", &["mizzen-cli"]),

@@ -3,9 +3,8 @@
 use crate::harness::Bench;
 use crate::options::Scale;
 use anyhow::{Result, bail};
-use mizzen_store::{
-    AuditEntry, NewRun, NewSprite, Options, RunEvent, RunStep, Sealed, Store, latest_migration,
-};
+use mizzen_store::{AuditEntry, NewRun, NewSprite, RunEvent, RunStep, Sealed, Store};
+use mizzen_store_sqlite::{Options, SqliteStore, latest_migration};
 use std::path::PathBuf;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -32,7 +31,7 @@ pub(crate) async fn store(bench: &Bench, rows: Rows, count: u64) -> Result<Store
         }
         fill(bench, rows, count).await?;
     }
-    Ok(Store::open(&folder, &Options::default())?)
+    Ok(SqliteStore::open(&folder, &Options::default())?.store())
 }
 
 fn folder(bench: &Bench, rows: Rows, count: u64) -> PathBuf {
@@ -50,7 +49,7 @@ pub(crate) async fn fill(bench: &Bench, rows: Rows, count: u64) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
-    let store = Store::open(&folder, &Options::default())?;
+    let store = SqliteStore::open(&folder, &Options::default())?.store();
     let mut waiting = tokio::task::JoinSet::new();
     for number in 0..count {
         let store = store.clone();

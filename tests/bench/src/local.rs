@@ -11,7 +11,7 @@ use mizzen_model::json::Json;
 use mizzen_ops::toolbox::Toolbox;
 use mizzen_ops::{Caller, Executed, Host, HostKey, PluginSet, Wait};
 use mizzen_sandbox::Sandbox;
-use mizzen_store::{Options, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const OTHER_SECTIONS: &[&str] = &[];
 impl Local {
     /// As `mizzen serve` puts a host together, on the site's configuration and this data folder.
     pub(crate) async fn open(bench: &Bench, site: &Site, data: &Path) -> Result<Self> {
-        let store = Store::open(data, &Options::default())?;
+        let store = SqliteStore::open(data, &Options::default())?.store();
         let host = Arc::new(Host::new(store.clone()));
         let installation = Installation {
             config: site.config(),

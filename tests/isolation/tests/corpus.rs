@@ -12,7 +12,8 @@ use mizzen_isolation::{
 };
 use mizzen_ops::toolbox::{CallError, StoreKv, Toolbox};
 use mizzen_sandbox::{Sandbox, Settings};
-use mizzen_store::{KvLimits, Options, Store};
+use mizzen_store::{KvLimits, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,9 @@ impl Stage {
         Self {
             sandbox: sandbox(),
             network: Network::open(),
-            store: Store::open(data.path(), &Options::default()).unwrap(),
+            store: SqliteStore::open(data.path(), &Options::default())
+                .unwrap()
+                .store(),
             _data: data,
         }
     }

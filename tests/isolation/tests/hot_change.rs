@@ -16,7 +16,8 @@ use mizzen_isolation::{Network, build, call, outfit, outfit_reaching, rebuilt, r
 use mizzen_model::namespace::PluginName;
 use mizzen_ops::toolbox::{CallError, MemoryKv, Outfit, StoreKv, Toolbox};
 use mizzen_sandbox::{KeyValue, Sandbox, Settings};
-use mizzen_store::{KvLimits, Options, Store};
+use mizzen_store::KvLimits;
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -233,7 +234,9 @@ async fn what_a_plugin_keeps_is_there_after_a_restart_and_for_its_next_version()
     })
     .unwrap();
     for (package, before) in [(&package, false), (&package, true), (&upgraded, true)] {
-        let store = Store::open(data.path(), &Options::default()).unwrap();
+        let store = SqliteStore::open(data.path(), &Options::default())
+            .unwrap()
+            .store();
         let kept = store.clone();
         let kv = Arc::new(move |owner: &str| {
             Arc::new(StoreKv::new(kept.clone(), owner, KvLimits::default())) as Arc<dyn KeyValue>

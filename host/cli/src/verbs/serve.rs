@@ -13,7 +13,8 @@ use mizzen_engine::Profile;
 use mizzen_ops::outgoing::Purpose;
 use mizzen_ops::{Clock, Host, HostKey, Runs, Sweep, SystemClock};
 use mizzen_server::{Server, routes};
-use mizzen_store::{FolderLock, Store};
+use mizzen_store::{Durability, Store};
+use mizzen_store_sqlite::{FolderLock, SqliteStore};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -138,7 +139,7 @@ enum Stopped {
 async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: PluginHost) -> Result<Stopped> {
     let mut signals = Signals::listen()?;
     let lock = FolderLock::take(data.folder())?;
-    let store = Store::open(data.folder(), &settings.store(SystemClock.now_ms()))?;
+    let store = SqliteStore::open(data.folder(), &settings.store(SystemClock.now_ms()))?.store();
     let started = tokio::select! {
         biased;
         // Plugins can take long to load, and hostile ones do: whoever stops the host does not wait for them.
@@ -160,12 +161,12 @@ async fn serve(address: SocketAddr, data: Data, settings: Settings, plugins: Plu
     let stop = async {
         tokio::select! {
             name = signals.stop() => tracing::info!(signal = name, "stopping"),
-            () = store.poisoned() => tracing::error!("stopping: the store is poisoned"),
+            () = store.durability_unknown() => tracing::error!("stopping: the store is poisoned"),
         }
     };
     server.serve(stop).await;
     host.traces.flush(FLUSH).await;
-    let poisoned = store.is_poisoned();
+    let poisoned = store.durability() == Durability::Unknown;
     if !poisoned {
         log_audit_head(&store).await;
     }

@@ -9,7 +9,8 @@ use crate::outgoing::{Connect, Connection, Outgoing, OutgoingLimits, Purpose, Re
 use mizzen_engine::{ToolError, WebUrl};
 use mizzen_model::rule::Hook;
 use mizzen_sandbox::{Http, HttpRequest, HttpResponse, Pending};
-use mizzen_store::{AuditEntry, Delivery, NewDelivery, NewRun, Options, RunEvent, RunStep, Store};
+use mizzen_store::{AuditEntry, Delivery, NewDelivery, NewRun, RunEvent, RunStep};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::{Value, json};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -28,7 +29,9 @@ struct Bench {
 /// A host with one run that has caused these hooks.
 async fn bench(hooks: &[&str], settings: Hooks) -> Bench {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), &Options::default()).unwrap();
+    let store = SqliteStore::open(folder.path(), &Options::default())
+        .unwrap()
+        .store();
     let clock = Arc::new(ManualClock::at(1_000_000));
     let entropy = Arc::new(CountingEntropy::default());
     let mut host = Host::with_ports(store, Arc::clone(&clock) as _, entropy);

@@ -309,7 +309,7 @@ mod tests {
     use crate::caller::Caller;
     use mizzen_model::execution::ExecutionStatus;
     use mizzen_model::json::{Json, Limits, parse};
-    use mizzen_store::{Options, Store};
+    use mizzen_store_sqlite::{Options, SqliteStore};
     use serde_json::{Value, json};
 
     fn document(value: &Value) -> Json {
@@ -323,7 +323,9 @@ mod tests {
     async fn ended_after_restart(side_effects: &str, repeatable: bool) -> (ExecutionStatus, String) {
         let folder = tempfile::tempdir().unwrap();
         let host = Arc::new(Host::new(
-            Store::open(folder.path(), &Options::default()).unwrap(),
+            SqliteStore::open(folder.path(), &Options::default())
+                .unwrap()
+                .store(),
         ));
         let caller = Caller::local("req-1");
         let sprite = json!({

@@ -8,7 +8,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use mizzen_ops::Host;
 use mizzen_server::{Access, BodySpec, Config, Reply, Route, Server, Success};
-use mizzen_store::{Options, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::SocketAddr;
@@ -26,7 +26,9 @@ fn announce(address: SocketAddr) -> Result<()> {
 
 /// The host's own server with one route that answers a constant: what HTTP alone costs.
 pub(crate) async fn serve_constant(data: &Path) -> Result<()> {
-    let host = Arc::new(Host::new(Store::open(data, &Options::default())?));
+    let host = Arc::new(Host::new(
+        SqliteStore::open(data, &Options::default())?.store(),
+    ));
     let route = Route {
         method: Method::POST,
         path: "/v1/chains/execute",

@@ -7,7 +7,8 @@ use crate::row::{Row, Target, Value};
 use crate::samples::{Rounds, Samples, alone, timed};
 use crate::subjects::runtime;
 use anyhow::{Result, ensure};
-use mizzen_store::{Cursor, RunFilter, RunPlace, SpriteFilter, Store};
+use mizzen_store::{RunFilter, RunPlace, SpriteFilter, Store};
+use mizzen_store_sqlite::cursor_at;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::Runtime;
 
@@ -102,7 +103,7 @@ fn pages(
                 (
                     "page by chain from the middle",
                     of_chain,
-                    RunPlace::After(Cursor::at([middle, middle])),
+                    RunPlace::After(cursor_at([middle, middle])),
                 ),
                 ("newest page of all", RunFilter::default(), RunPlace::Offset(0)),
             ] {
@@ -132,7 +133,7 @@ fn pages(
             ] {
                 let samples = alone(rounds, &mut |count| {
                     timed(count, || {
-                        let place = Some(Cursor::at([middle, 0]));
+                        let place = Some(cursor_at([middle, 0]));
                         runtime.block_on(store.list_sprites(filter.clone(), place, 20))?;
                         Ok(())
                     })

@@ -38,7 +38,7 @@ impl Backup {
         }
         let file = self.file.clone();
         self.data
-            .with_existing_store(|store| async move { Ok(store.backup(&file).await?) })?;
+            .with_database(|database| async move { Ok(database.backup(&file).await?) })?;
         let keys = self.data.folder().join("keys");
         if self.json {
             output::json(&json!({ "file": self.file, "not_in_it": [keys] }))?;

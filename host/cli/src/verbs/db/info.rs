@@ -22,7 +22,7 @@ impl Info {
     pub(super) fn run(self) -> Result<ExitCode> {
         let info = self
             .data
-            .with_existing_store(|store| async move { Ok(store.info().await?) })?;
+            .with_database(|database| async move { Ok(database.info().await?) })?;
         if self.json {
             output::json(&info)?;
             return Ok(ExitCode::SUCCESS);
@@ -32,7 +32,7 @@ impl Info {
             "{:<18}{} (this build knows {})",
             "migration",
             info.migration,
-            mizzen_store::latest_migration()
+            mizzen_store_sqlite::latest_migration()
         );
         println!(
             "{:<18}{} bytes, {} of them free",

@@ -8,7 +8,7 @@ use anyhow::Result;
 use mizzen_model::id::CouncilId;
 use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Caller, Clock, ErasureFilter, Host, HostKey, Sweep, SystemClock};
-use mizzen_store::{FolderLock, Store};
+use mizzen_store_sqlite::{FolderLock, SqliteStore};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -107,22 +107,29 @@ impl Prune {
         let folder = self.data.folder();
         let lock = folder.is_dir().then(|| FolderLock::take(folder).ok()).flatten();
         let (folder, shows_progress, is_alone) = (folder.to_path_buf(), !self.json, lock.is_some());
-        let pruned = self.data.with_existing_store(|store| async move {
+        let pruned = self.data.with_database(|database| async move {
+            let store = database.store();
             let host = Host::new(store.clone());
             host.sign_with(HostKey::new(signing_key(&folder, &store).await?));
-            prune(&host, filter, shows_progress).await
+            let (erased, is_settled) = prune(&host, filter, shows_progress).await?;
+            Ok(Pruned {
+                erased,
+                open: host.count_open(filter).await?,
+                gives_back: database.gives_back().await?,
+                is_settled,
+            })
         })?;
         let space = match (pruned.gives_back, is_alone) {
             (true, _) => Space::GivenBack,
             (false, true) => {
-                Store::rebuild(self.data.folder())?;
+                SqliteStore::rebuild(self.data.folder())?;
                 Space::GivenBack
             }
             (false, false) => Space::Kept,
         };
         let bytes = self
             .data
-            .with_existing_store(|store| async move { Ok(store.info().await?.bytes) })?;
+            .with_database(|database| async move { Ok(database.info().await?.bytes) })?;
         drop(lock);
         if self.json {
             output::json(&json!({
@@ -152,7 +159,8 @@ impl Prune {
     }
 }
 
-async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool) -> Result<Pruned> {
+/// How many were erased, and whether nothing is left of them in the write-ahead log.
+async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool) -> Result<(u64, bool)> {
     let mut sweep = Sweep::of(&Caller::local(host.new_request_id()), filter);
     let mut erased = 0_u64;
     loop {
@@ -176,12 +184,7 @@ async fn prune(host: &Host, filter: ErasureFilter, shows_progress: bool) -> Resu
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
-    Ok(Pruned {
-        erased,
-        open: host.count_open(filter).await?,
-        gives_back: host.store.gives_back().await?,
-        is_settled,
-    })
+    Ok((erased, is_settled))
 }
 
 fn executions(count: u64) -> String {

@@ -77,7 +77,7 @@ pub(super) fn check(
     let heard = client.heard;
     let id = heard.run.ok_or("no run was begun")?;
     let host = Host::with_ports(
-        stage.inspect(),
+        stage.inspect().store(),
         Arc::new(ManualClock::at(0)),
         Arc::new(CountingEntropy::default()),
     );

@@ -15,7 +15,8 @@ use crate::runs::seal::HostKey;
 use mizzen_catalog::key::SecretKey;
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::governance::PackMode;
-use mizzen_store::{Fate, Fates, Idempotency};
+use mizzen_store::Idempotency;
+use mizzen_store_sqlite::{Fate, Fates, MemoryStore};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -220,7 +221,7 @@ fn play(
             count: AtomicU64::new(0),
         };
         let host = Arc::new(Host::with_ports(
-            store.clone(),
+            store.store(),
             Arc::new(clock.clone()),
             Arc::new(entropy),
         ));
@@ -229,7 +230,7 @@ fn play(
             seed,
             clock: clock.clone(),
             record: Arc::clone(&record),
-            store: store.clone(),
+            store: store.store(),
             governance: planned
                 .plan
                 .packs()
@@ -237,7 +238,8 @@ fn play(
                 .map_or(PackMode::Advisory, |pack| pack.mode),
         }));
         let runtime = runtime();
-        let ended = runtime.block_on(live(&host, &planned, &client, clock, jump_ms));
+        let process = Process { host, store };
+        let ended = runtime.block_on(live(&process, &planned, &client, clock, jump_ms));
         drop(runtime);
         clock.forget_sleepers();
         if ended? {
@@ -262,16 +264,22 @@ fn play(
     Err(format!("it has not ended after {LIVES} processes"))
 }
 
+/// A host, and the database that it dies with.
+struct Process {
+    host: Arc<Host>,
+    store: MemoryStore,
+}
+
 /// Lets a process live until the client is content (true) or it dies (false).
 async fn live(
-    host: &Arc<Host>,
+    process: &Process,
     planned: &Arc<Planned>,
     client: &Arc<tokio::sync::Mutex<Client>>,
     clock: &SimClock,
     jump_ms: i64,
 ) -> Result<bool, String> {
     let mut task = tokio::spawn(serve(
-        Arc::clone(host),
+        Arc::clone(&process.host),
         Arc::clone(planned),
         Arc::clone(client),
         clock.clone(),
@@ -280,7 +288,7 @@ async fn live(
         for _ in 0..ROUNDS {
             tokio::task::yield_now().await;
         }
-        if host.store.is_dead() {
+        if process.store.is_dead() {
             task.abort();
             return Ok(false);
         }

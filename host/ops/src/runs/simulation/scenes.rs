@@ -11,7 +11,7 @@ use crate::runs::resolve::{Found, MadeOf, Pin, Pinned, Planned, Resolution};
 use mizzen_model::id::ChainId;
 use mizzen_model::json::{Json, Limits, parse};
 use mizzen_model::pack::Moment;
-use mizzen_store::{Fate, Fates, Store};
+use mizzen_store_sqlite::{Fate, Fates, MemoryStore};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Fates for Always {
 
 /// A database with the chains in it.
 pub(super) struct Stage {
-    pub(super) store: Store,
+    pub(super) store: MemoryStore,
     pub(super) scenes: Vec<Arc<Planned>>,
     played: HashMap<u64, u64>,
 }
@@ -57,9 +57,9 @@ pub(super) fn document(value: &Value) -> Json {
 
 impl Stage {
     pub(super) fn set() -> Self {
-        let store = Store::in_memory(Arc::new(Always)).unwrap();
+        let store = MemoryStore::new(Arc::new(Always)).unwrap();
         let entropy = Arc::new(CountingEntropy::default());
-        let host = Host::with_ports(store.clone(), Arc::new(SimClock::default()), entropy);
+        let host = Host::with_ports(store.store(), Arc::new(SimClock::default()), entropy);
         let scenes = runtime().block_on(async {
             let mut scenes = Vec::new();
             for number in 0..SCENES {
@@ -96,13 +96,13 @@ impl Stage {
     }
 
     /// The database as the next process finds it.
-    pub(super) fn reopen(&mut self, fates: Arc<dyn Fates>) -> Store {
-        self.store = self.store.after_death(fates).unwrap();
+    pub(super) fn reopen(&mut self, fates: Arc<dyn Fates>) -> MemoryStore {
+        self.store = self.store.after_death(fates);
         self.store.clone()
     }
 
     /// The database as somebody finds it to whom nothing happens.
-    pub(super) fn inspect(&mut self) -> Store {
+    pub(super) fn inspect(&mut self) -> MemoryStore {
         self.reopen(Arc::new(Always))
     }
 }

@@ -4,7 +4,8 @@
 //! `MIZZEN_BENCH_ROWS` sets the size of the large table (default 100,000; a million takes a few minutes to fill).
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mizzen_store::{AuditEntry, Cursor, NewSprite, Options, SpriteFilter, Store};
+use mizzen_store::{AuditEntry, NewSprite, SpriteFilter, Store};
+use mizzen_store_sqlite::{Options, SqliteStore, cursor_at};
 use std::hint::black_box;
 use uuid::Uuid;
 
@@ -61,9 +62,10 @@ fn pages(criterion: &mut Criterion) {
         .unwrap_or(100_000);
     for rows in [1_000, large] {
         let Ok(folder) = tempfile::tempdir() else { return };
-        let Ok(store) = Store::open(folder.path(), &Options::default()) else {
+        let Ok(opened) = SqliteStore::open(folder.path(), &Options::default()) else {
             return;
         };
+        let store = opened.store();
         runtime.block_on(fill(&store, rows));
         let middle = i64::try_from(rows / 2).unwrap_or(0);
         let filters = [
@@ -95,7 +97,7 @@ fn pages(criterion: &mut Criterion) {
                 &format!("page of 20 by {name}, middle of {rows} rows"),
                 |bencher| {
                     bencher.iter(|| {
-                        let page = store.list_sprites(filter.clone(), Some(Cursor::at([middle, 0])), 20);
+                        let page = store.list_sprites(filter.clone(), Some(cursor_at([middle, 0])), 20);
                         black_box(runtime.block_on(page))
                     });
                 },

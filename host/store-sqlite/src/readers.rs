@@ -1,8 +1,9 @@
 //! Connections that read, in parallel with each other and with the writer (WAL).
 
-use crate::error::StoreError;
+use crate::error::fault;
 use crate::memory::Memory;
 use crate::open::open_reader;
+use mizzen_store::StoreError;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,7 +59,7 @@ impl Readers {
                 .unwrap_or_else(PoisonError::into_inner)
                 .pop()
                 .ok_or(StoreError::Closed)?;
-            let answer = work(&connection).map_err(|error| StoreError::from(&error));
+            let answer = work(&connection).map_err(|error| fault(&error));
             idle.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(connection);
@@ -80,7 +81,7 @@ impl Readers {
         };
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = idle().pop().ok_or(StoreError::Closed)?;
-        let answer = work(&connection).map_err(|error| StoreError::from(&error));
+        let answer = work(&connection).map_err(|error| fault(&error));
         idle().push(connection);
         answer
     }

@@ -1,10 +1,11 @@
 //! Opening the database: pragmas, migrations, the writer and the readers.
 
+use crate::database::Database;
 use crate::readers::Readers;
-use crate::stats::Stats;
-use crate::store::Store;
+use crate::sqlite_store::SqliteStore;
 use crate::writer::Writer;
 use crate::{folder, migrations};
+use mizzen_store::Stats;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +107,7 @@ pub enum OpenError {
     Thread(std::io::Error),
 }
 
-impl Store {
+impl SqliteStore {
     /// Opens the database in `data`, making folder and file when they are missing, and brings it up to date.
     pub fn open(data: &Path, options: &Options) -> Result<Self, OpenError> {
         folder::make(data).map_err(|source| OpenError::Folder {
@@ -145,7 +146,7 @@ impl Store {
         let readers = Readers::open(path, options.readers.max(1))?;
         let writer =
             Writer::start(connection, path.to_owned(), Arc::clone(&stats)).map_err(OpenError::Thread)?;
-        Ok(Store::new(path.to_owned(), writer, readers, stats))
+        Ok(Self::new(Database::new(path.to_owned(), writer, readers, stats)))
     }
 
     /// Whether there is a database in a folder.
@@ -153,7 +154,7 @@ impl Store {
         data.join(FILE).is_file()
     }
 
-    /// As [`Store::open`], but refuses when there is no database yet.
+    /// As [`SqliteStore::open`], but refuses when there is no database yet.
     pub fn open_existing(data: &Path, options: &Options) -> Result<Self, OpenError> {
         if !Self::is_in(data) {
             return Err(OpenError::Missing(data.join(FILE)));

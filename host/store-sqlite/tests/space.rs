@@ -1,20 +1,21 @@
-//! Erasure of runs, and what becomes of the space.
+//! What becomes of the space of erased runs.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use mizzen_store::{
-    AuditEntry, DeliveryState, ErasureFilter, NewDelivery, NewErasure, NewRun, Options, RunEvent, RunFilter,
-    RunPlace, RunStep, Sealed, Store,
+    AuditEntry, ErasureAudit, ErasureFilter, NewDelivery, NewErasure, NewRun, RunEvent, RunStep, Sealed,
+    Store,
 };
+use mizzen_store_sqlite::{Options, SqliteStore};
 use std::path::Path;
 use std::sync::Arc;
 use uuid::Uuid;
 
-fn open(folder: &Path) -> Store {
-    Store::open(folder, &Options::default()).unwrap()
+fn open(folder: &Path) -> SqliteStore {
+    SqliteStore::open(folder, &Options::default()).unwrap()
 }
 
-fn audit(detail: String) -> AuditEntry {
+fn audit() -> AuditEntry {
     AuditEntry {
         at: 1,
         actor: "local".into(),
@@ -22,7 +23,7 @@ fn audit(detail: String) -> AuditEntry {
         subject: "x".into(),
         outcome: "done".into(),
         request_id: "req-1".into(),
-        detail,
+        detail: "{}".into(),
     }
 }
 
@@ -59,7 +60,7 @@ async fn begin(store: &Store, id: u128, definition: u8, ended: Option<i64>) {
         definition: format!("WIPE4711 definition {definition}").into(),
     };
     store
-        .start_run(run, Arc::new(step), None, vec![audit("{}".into())])
+        .start_run(run, Arc::new(step), None, vec![audit()])
         .await
         .unwrap();
 }
@@ -77,71 +78,11 @@ async fn erase(store: &Store, filter: ErasureFilter) -> u64 {
             statement: "{\"statement\":1}".to_owned(),
         }
     });
-    let count = |erased: u64| audit(erased.to_string());
+    let audit = ErasureAudit::Entry(audit());
     store
-        .erase_runs(erasures.collect(), 5, "ada".to_owned(), count)
+        .erase_runs(erasures.collect(), 5, "ada".to_owned(), audit)
         .await
         .unwrap()
-}
-
-#[tokio::test]
-async fn an_erased_run_leaves_its_hashes_and_shared_definitions_stay_for_the_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    for (id, definition, ended) in [
-        (1, 1, Some(100)),
-        (2, 1, Some(200)),
-        (3, 2, Some(300)),
-        (4, 2, None),
-    ] {
-        begin(&store, id, definition, ended).await;
-    }
-    let early = ErasureFilter {
-        before: Some(200),
-        ..ErasureFilter::default()
-    };
-    assert_eq!(store.count_erasable(early).await.unwrap(), (1, 1));
-    assert_eq!(erase(&store, early).await, 1);
-    assert_eq!(erase(&store, early).await, 0);
-    let id = Uuid::from_u128;
-    let (first, second) = (
-        store.run(id(1)).await.unwrap().unwrap(),
-        store.run(id(2)).await.unwrap().unwrap(),
-    );
-    assert!(first.is_erased() && !second.is_erased());
-    assert_eq!((first.next_seq, first.head), (second.next_seq, second.head));
-    assert!(store.run_definition([1; 32]).await.unwrap().is_some());
-    assert_eq!(store.run_events(id(1), 0, 10).await.unwrap(), []);
-    let left = store.run_erasure(id(1)).await.unwrap().unwrap();
-    assert_eq!(
-        (left.at, left.actor.as_str(), left.hashes),
-        (5, "ada", vec![[1; 32], [2; 32], [3; 32]])
-    );
-    let hook = &store.deliveries_of_run(id(1)).await.unwrap()[0];
-    assert_eq!((hook.state.as_str(), hook.payload.as_str()), ("failed", ""));
-    // A try that was under way when its run was erased does not bring it back.
-    store
-        .record_delivery(hook.seq, DeliveryState::Pending, 0, None)
-        .await
-        .unwrap();
-    assert_eq!(store.deliveries_of_run(id(1)).await.unwrap()[0].state, "failed");
-
-    let of_council = ErasureFilter {
-        council: Some(id(1)),
-        before: None,
-    };
-    assert_eq!(erase(&store, of_council).await, 1);
-    assert!(store.run_definition([1; 32]).await.unwrap().is_none());
-    assert_eq!(erase(&store, ErasureFilter::default()).await, 1);
-    // The open run needs it.
-    assert!(store.run_definition([2; 32]).await.unwrap().is_some());
-    assert_eq!(store.run_events(id(4), 0, 10).await.unwrap().len(), 3);
-    let page = store.list_runs(RunFilter::default(), RunPlace::Offset(0), 10);
-    assert_eq!(page.await.unwrap().total, 4);
-    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
-    // One entry of the audit log for every transaction that erased something.
-    let log = store.recent_audit(10).await.unwrap();
-    assert_eq!(log.iter().filter(|entry| entry.entry.detail == "1").count(), 3);
 }
 
 fn holds(folder: &Path, text: &str) -> bool {
@@ -158,16 +99,17 @@ fn size(folder: &Path) -> u64 {
 #[tokio::test]
 async fn what_is_erased_is_in_no_file_and_its_space_is_given_back() {
     let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
+    let database = open(folder.path());
+    let store = database.store();
     for id in 1..=50 {
         begin(&store, id, 1, Some(100)).await;
     }
-    assert!(store.fold_log().await.unwrap());
+    assert!(store.purge_erased().await.unwrap());
     let before = size(folder.path());
     assert_eq!(erase(&store, ErasureFilter::default()).await, 50);
-    assert!(store.gives_back().await.unwrap());
+    assert!(database.gives_back().await.unwrap());
     while store.give_back().await.unwrap() {}
-    assert!(store.fold_log().await.unwrap());
+    assert!(store.purge_erased().await.unwrap());
     assert!(!holds(folder.path(), "WIPE4711"));
     let after = size(folder.path());
     assert!(after < before / 4, "{before} bytes before, {after} after");
@@ -183,25 +125,29 @@ async fn a_file_of_an_earlier_build_gives_its_space_back_when_it_is_rebuilt() {
     )
     .unwrap();
     drop(old);
-    let store = open(folder.path());
+    let database = open(folder.path());
+    let store = database.store();
     for id in 1..=50 {
         begin(&store, id, 1, Some(100)).await;
     }
     assert_eq!(erase(&store, ErasureFilter::default()).await, 50);
-    assert!(!store.gives_back().await.unwrap());
+    assert!(!database.gives_back().await.unwrap());
     assert!(!store.give_back().await.unwrap());
-    assert!(store.fold_log().await.unwrap());
+    assert!(store.purge_erased().await.unwrap());
     let before = size(folder.path());
     assert!(
-        Store::rebuild(folder.path()).is_err(),
+        SqliteStore::rebuild(folder.path()).is_err(),
         "not while somebody has it open"
     );
     store.close().await;
-    Store::rebuild(folder.path()).unwrap();
-    let store = open(folder.path());
+    SqliteStore::rebuild(folder.path()).unwrap();
+    let database = open(folder.path());
     let after = size(folder.path());
     assert!(after < before / 4, "{before} bytes before, {after} after");
-    assert!(store.gives_back().await.unwrap());
+    assert!(database.gives_back().await.unwrap());
     assert!(!holds(folder.path(), "WIPE4711"));
-    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+    assert_eq!(
+        database.store().check().await.unwrap().problems,
+        Vec::<String>::new()
+    );
 }

@@ -2,18 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use mizzen_store::{FolderInUse, FolderLock, OpenError, Options, Store};
+use mizzen_store_sqlite::{FolderInUse, FolderLock, OpenError, Options, SqliteStore};
 
 #[test]
 fn a_newer_database_a_changed_migration_and_a_foreign_file_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    drop(Store::open(folder.path(), &Options::default()).unwrap());
+    drop(SqliteStore::open(folder.path(), &Options::default()).unwrap());
     let file = folder.path().join("mizzen.db");
     let by_hand = rusqlite::Connection::open(&file).unwrap();
     by_hand
         .execute("INSERT INTO migrations VALUES (9999, 'later', 'x', 0)", [])
         .unwrap();
-    let error = Store::open(folder.path(), &Options::default()).unwrap_err();
+    let error = SqliteStore::open(folder.path(), &Options::default()).unwrap_err();
     assert!(
         matches!(error, OpenError::Newer { database: 9999, .. }),
         "{error}"
@@ -25,19 +25,19 @@ fn a_newer_database_a_changed_migration_and_a_foreign_file_are_refused() {
     by_hand
         .execute("UPDATE migrations SET digest = 'edited' WHERE number = 1", [])
         .unwrap();
-    let error = Store::open(folder.path(), &Options::default()).unwrap_err();
+    let error = SqliteStore::open(folder.path(), &Options::default()).unwrap_err();
     assert!(matches!(error, OpenError::Diverged { number: 1, .. }), "{error}");
 
     let other = tempfile::tempdir().unwrap();
     let foreign = rusqlite::Connection::open(other.path().join("mizzen.db")).unwrap();
     foreign.execute("CREATE TABLE theirs (x)", []).unwrap();
     assert!(matches!(
-        Store::open(other.path(), &Options::default()),
+        SqliteStore::open(other.path(), &Options::default()),
         Err(OpenError::NotOurs)
     ));
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(
-        Store::open_existing(empty.path(), &Options::default()),
+        SqliteStore::open_existing(empty.path(), &Options::default()),
         Err(OpenError::Missing(_))
     ));
 }
@@ -69,24 +69,24 @@ async fn the_database_is_its_owners_alone_whatever_the_folder_is() {
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
     set_mode(&data, 0o755);
-    let store = Store::open(&data, &Options::default()).unwrap();
+    let store = SqliteStore::open(&data, &Options::default()).unwrap();
     for file in ["mizzen.db", "mizzen.db-wal", "mizzen.db-shm"] {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}");
     }
     let backup = folder.path().join("backup.db");
     store.backup(&backup).await.unwrap();
     assert_eq!(mode(&backup), 0o600);
-    store.close().await;
-    let _lock = mizzen_store::FolderLock::take(&data).unwrap();
+    store.store().close().await;
+    let _lock = FolderLock::take(&data).unwrap();
     assert_eq!(mode(&data.join("lock")), 0o600);
 
     // One that an earlier build made, or a careless copy.
     set_mode(&data.join("mizzen.db"), 0o644);
     std::fs::write(data.join("mizzen.db-wal"), "").unwrap();
     set_mode(&data.join("mizzen.db-wal"), 0o666);
-    let store = Store::open(&data, &Options::default()).unwrap();
+    let store = SqliteStore::open(&data, &Options::default()).unwrap();
     for file in ["mizzen.db", "mizzen.db-wal", "mizzen.db-shm"] {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}, opened again");
     }
-    store.close().await;
+    store.store().close().await;
 }

@@ -8,11 +8,11 @@
 //! poisoned and never writes again. Only "no room" is known to have left nothing, because the frame that would have made
 //! the transaction valid was not written.
 
-use crate::error::{Severity, Stop, StoreError, WriteError, is_refused_write, severity};
+use crate::error::{Severity, fault, is_refused_write, severity};
 use crate::folder;
 use crate::memory::Memory;
 use crate::open::BUSY;
-use crate::stats::Stats;
+use mizzen_store::{Durability, Operation, Outcome, Request, Stats, StoreError};
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,74 +27,45 @@ const BATCH: usize = 256;
 /// How long folding the log waits for readers. Every write waits with it.
 const FOLD_WAIT: Duration = Duration::from_millis(50);
 
-#[derive(Debug)]
-pub(crate) struct Writer {
-    queue: mpsc::Sender<Message>,
+/// Hands units of work to the thread.
+pub(crate) struct Writer<J> {
+    queue: mpsc::Sender<Message<J>>,
     poisoned: watch::Receiver<bool>,
     full: Arc<AtomicBool>,
     /// Where there is no thread and no disk.
     memory: Option<Memory>,
 }
 
-enum Message {
-    Write(Box<dyn Job>),
+impl<J> std::fmt::Debug for Writer<J> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer")
+            .field("poisoned", &self.poisoned)
+            .field("full", &self.full)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Message<J> {
+    Write(J),
     Fold(oneshot::Sender<Result<bool, StoreError>>),
     Close(oneshot::Sender<()>),
 }
 
 /// What came of one unit of work.
-enum Done {
+pub(crate) enum Done {
     Keep,
     Undo,
     Failed(rusqlite::Error),
 }
 
-trait Job: Send {
+/// One unit of work. Performed once or twice inside of a transaction, and answered after its end.
+pub(crate) trait Job: Send + 'static {
     fn work(&mut self, connection: &Connection) -> Done;
-    fn answer(self: Box<Self>, fault: Option<StoreError>);
+    fn answer(self, fault: Option<StoreError>);
 }
 
-struct Pending<T, R, F> {
-    work: F,
-    result: Option<Result<T, WriteError<R>>>,
-    reply: oneshot::Sender<Result<T, WriteError<R>>>,
-}
-
-impl<T, R, F> Job for Pending<T, R, F>
-where
-    T: Send,
-    R: Send,
-    F: Fn(&Connection) -> Result<T, Stop<R>> + Send,
-{
-    fn work(&mut self, connection: &Connection) -> Done {
-        match (self.work)(connection) {
-            Ok(value) => {
-                self.result = Some(Ok(value));
-                Done::Keep
-            }
-            Err(Stop::Refused(refusal)) => {
-                self.result = Some(Err(WriteError::Refused(refusal)));
-                Done::Undo
-            }
-            Err(Stop::Sql(error)) => {
-                self.result = Some(Err(WriteError::Store(StoreError::from(&error))));
-                Done::Failed(error)
-            }
-        }
-    }
-
-    fn answer(self: Box<Self>, fault: Option<StoreError>) {
-        let result = match (fault, self.result) {
-            (Some(fault), _) => Err(WriteError::Store(fault)),
-            (None, Some(result)) => result,
-            (None, None) => Err(WriteError::Store(StoreError::Closed)),
-        };
-        // The caller may have stopped waiting; the write stands.
-        drop(self.reply.send(result));
-    }
-}
-
-impl Writer {
+impl<J: Job> Writer<J> {
     pub(crate) fn start(connection: Connection, path: PathBuf, stats: Arc<Stats>) -> std::io::Result<Self> {
         let (queue, messages) = mpsc::channel(QUEUE);
         let (poison, poisoned) = watch::channel(false);
@@ -123,51 +94,55 @@ impl Writer {
         Self {
             queue: mpsc::channel(1).0,
             poisoned: watch::channel(false).1,
-            full: Arc::default(),
+            full: memory.full(),
             memory: Some(memory),
         }
     }
 
-    pub(crate) fn memory(&self) -> Option<&Memory> {
-        self.memory.as_ref()
+    /// Hands a unit of work over; it is answered when it is durable.
+    pub(crate) async fn send(&self, job: J) -> Result<(), StoreError> {
+        if let Some(memory) = &self.memory {
+            memory.write(job).await;
+            return Ok(());
+        }
+        self.queue
+            .send(Message::Write(job))
+            .await
+            .map_err(|_| self.gone())
     }
 
-    pub(crate) async fn run<T, R, F>(&self, work: F) -> Result<T, WriteError<R>>
-    where
-        T: Send + 'static,
-        R: Send + 'static,
-        F: Fn(&Connection) -> Result<T, Stop<R>> + Send + 'static,
-    {
-        if let Some(memory) = &self.memory {
-            return memory.write(work).await;
-        }
-        let (reply, answer) = oneshot::channel();
-        let job = Pending {
-            work,
-            result: None,
-            reply,
-        };
-        if self.queue.send(Message::Write(Box::new(job))).await.is_err() {
-            return Err(self.gone().into());
-        }
-        answer.await.unwrap_or_else(|_| Err(self.gone().into()))
+    /// Has an operation of SQLite's own performed among the writes.
+    pub(crate) async fn run<O: Operation>(
+        &self,
+        operation: O,
+        job: impl FnOnce(Box<Request<O>>) -> J,
+    ) -> Outcome<O> {
+        let (request, answer) = Request::new(operation);
+        self.send(job(request)).await?;
+        answer.wait().await.unwrap_or_else(|| Err(self.gone().into()))
     }
 
     fn gone(&self) -> StoreError {
         if self.is_poisoned() {
-            StoreError::Poisoned
+            StoreError::Unknown
         } else {
             StoreError::Closed
         }
     }
 
-    pub(crate) fn is_poisoned(&self) -> bool {
+    fn is_poisoned(&self) -> bool {
         *self.poisoned.borrow()
     }
 
-    /// Whether the last transaction found no room.
-    pub(crate) fn is_full(&self) -> bool {
-        self.full.load(Ordering::Relaxed)
+    /// What is known of the writes so far; full when the last transaction found no room.
+    pub(crate) fn durability(&self) -> Durability {
+        if self.is_poisoned() {
+            Durability::Unknown
+        } else if self.full.load(Ordering::Relaxed) {
+            Durability::Full
+        } else {
+            Durability::Committed
+        }
     }
 
     pub(crate) async fn poisoned(&self) {
@@ -191,6 +166,9 @@ impl Writer {
     }
 
     pub(crate) async fn close(&self) {
+        if let Some(memory) = &self.memory {
+            return memory.close();
+        }
         let (done, closed) = oneshot::channel();
         if self.queue.send(Message::Close(done)).await.is_ok() {
             drop(closed.await);
@@ -198,16 +176,16 @@ impl Writer {
     }
 }
 
-struct Thread {
+struct Thread<J> {
     connection: Connection,
     path: PathBuf,
-    messages: mpsc::Receiver<Message>,
+    messages: mpsc::Receiver<Message<J>>,
     poison: watch::Sender<bool>,
     full: Arc<AtomicBool>,
     stats: Arc<Stats>,
 }
 
-impl Thread {
+impl<J: Job> Thread<J> {
     fn run(mut self) {
         let mut closing = None;
         while let Some(message) = self.messages.blocking_recv() {
@@ -232,7 +210,7 @@ impl Thread {
                 self.commit(batch);
             }
             if !folds.is_empty() {
-                // Once for everybody who asked: their writes are all before it.
+                // Once for all that asked: their writes are all before it.
                 let folded = self.fold();
                 for reply in folds {
                     let _ = reply.send(folded.clone());
@@ -256,7 +234,7 @@ impl Thread {
 
     fn fold(&self) -> Result<bool, StoreError> {
         if *self.poison.borrow() {
-            return Err(StoreError::Poisoned);
+            return Err(StoreError::Unknown);
         }
         let folded = self.connection.busy_timeout(FOLD_WAIT).and_then(|()| {
             self.connection
@@ -266,14 +244,14 @@ impl Thread {
         match folded.and_then(|busy| restored.map(|()| busy)) {
             Ok(busy) => Ok(busy == 0),
             Err(error) if severity(&error) == Severity::Busy => Ok(false),
-            Err(error) => Err(StoreError::from(&error)),
+            Err(error) => Err(fault(&error)),
         }
     }
 
-    fn commit(&mut self, mut batch: Vec<Box<dyn Job>>) {
+    fn commit(&mut self, mut batch: Vec<J>) {
         if *self.poison.borrow() {
             for job in batch {
-                job.answer(Some(StoreError::Poisoned));
+                job.answer(Some(StoreError::Unknown));
             }
             return;
         }
@@ -293,8 +271,8 @@ impl Thread {
         }
     }
 
-    /// Runs every job and commits. A fault is everybody's; refusals stay with their job.
-    fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> Option<StoreError> {
+    /// Runs every job and commits. A fault is that of all jobs; refusals stay with their job.
+    fn transaction(&mut self, batch: &mut [J]) -> Option<StoreError> {
         let done = match self.together(batch) {
             Ok(true) => Ok(()),
             Ok(false) => self.one_by_one(batch),
@@ -311,7 +289,7 @@ impl Thread {
     }
 
     /// Runs every job. False when one of them has to be undone: nothing is left of any then.
-    fn together(&self, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<bool> {
+    fn together(&self, batch: &mut [J]) -> rusqlite::Result<bool> {
         self.say("BEGIN IMMEDIATE")?;
         for job in batch {
             let before = self.connection.total_changes();
@@ -329,12 +307,12 @@ impl Thread {
     }
 
     /// Runs every job by itself, so that one that is undone leaves the others alone.
-    fn one_by_one(&self, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
+    fn one_by_one(&self, batch: &mut [J]) -> rusqlite::Result<()> {
         self.say("BEGIN IMMEDIATE")?;
-        batch.iter_mut().try_for_each(|job| self.one(job.as_mut()))
+        batch.iter_mut().try_for_each(|job| self.one(job))
     }
 
-    fn one(&self, job: &mut dyn Job) -> rusqlite::Result<()> {
+    fn one(&self, job: &mut J) -> rusqlite::Result<()> {
         self.say("SAVEPOINT job")?;
         match job.work(&self.connection) {
             Done::Keep => {}
@@ -373,151 +351,16 @@ impl Thread {
         }
         match severity(error) {
             Severity::Broken => self.poison(error),
-            Severity::Full | Severity::Busy | Severity::Statement => StoreError::from(error),
+            Severity::Full | Severity::Busy | Severity::Statement => fault(error),
         }
     }
 
     fn poison(&self, error: &rusqlite::Error) -> StoreError {
         tracing::error!(%error, "the store is poisoned: the outcome of a commit is unknown");
         self.poison.send_replace(true);
-        StoreError::Poisoned
+        StoreError::Unknown
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Never;
-
-    fn start(folder: &std::path::Path) -> (Writer, Arc<Stats>) {
-        let path = folder.join("test.db");
-        let connection = Connection::open(&path).unwrap();
-        connection
-            .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
-                 CREATE TABLE parent (id INTEGER PRIMARY KEY);
-                 CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
-                 CREATE TABLE log (n INTEGER UNIQUE, body BLOB);",
-            )
-            .unwrap();
-        let stats = Arc::new(Stats::default());
-        (
-            Writer::start(connection, path, Arc::clone(&stats)).unwrap(),
-            stats,
-        )
-    }
-
-    async fn insert(writer: &Writer, n: i64) -> Result<(), WriteError<Never>> {
-        writer
-            .run(move |connection| {
-                connection.execute("INSERT INTO log (n) VALUES (?1)", [n])?;
-                Ok(())
-            })
-            .await
-    }
-
-    #[tokio::test]
-    async fn writes_that_wait_together_share_commits_and_each_gets_its_own_answer() {
-        let folder = tempfile::tempdir().unwrap();
-        let (writer, stats) = start(folder.path());
-        let writer = Arc::new(writer);
-        let (held, hold) = std::sync::mpsc::channel::<()>();
-        let (began, mut begun) = mpsc::unbounded_channel();
-        let first = tokio::spawn({
-            let writer = Arc::clone(&writer);
-            async move {
-                let blocked = writer.run::<(), Never, _>(move |_| {
-                    let _ = began.send(());
-                    hold.recv().unwrap();
-                    Ok(())
-                });
-                blocked.await.is_ok()
-            }
-        });
-        // Only now: the writer has taken the first write alone, so all the others wait together.
-        begun.recv().await.unwrap();
-        let tasks: Vec<_> = (0..100)
-            .map(|n| {
-                let writer = Arc::clone(&writer);
-                // Every number twice: half of the writes break the unique index and must not take the others along.
-                tokio::spawn(async move { insert(&writer, n / 2).await.is_ok() })
-            })
-            .collect();
-        while writer.queue.capacity() > QUEUE - 100 {
-            tokio::task::yield_now().await;
-        }
-        held.send(()).unwrap();
-        assert!(first.await.unwrap());
-        let mut done = 0;
-        for task in tasks {
-            done += usize::from(task.await.unwrap());
-        }
-        assert_eq!(done, 50);
-        assert!(stats.commits() <= 3, "{} commits", stats.commits());
-    }
-
-    #[tokio::test]
-    async fn a_refused_write_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let (writer, _) = start(folder.path());
-        let refused: Result<(), WriteError<&str>> = writer
-            .run(|connection| {
-                connection.execute("INSERT INTO log (n) VALUES (1)", [])?;
-                Err(Stop::Refused("no"))
-            })
-            .await;
-        assert!(matches!(refused, Err(WriteError::Refused("no"))));
-        insert(&writer, 1).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_commit_that_fails_poisons_the_store_for_good() {
-        let folder = tempfile::tempdir().unwrap();
-        let (writer, _) = start(folder.path());
-        // A deferred constraint lets every statement succeed and fails COMMIT itself.
-        let failed: Result<(), WriteError<Never>> = writer
-            .run(|connection| {
-                connection.execute("INSERT INTO child (id) VALUES (1)", [])?;
-                Ok(())
-            })
-            .await;
-        assert!(matches!(failed, Err(WriteError::Store(StoreError::Poisoned))));
-        assert!(writer.is_poisoned());
-        writer.poisoned().await;
-        assert!(matches!(
-            insert(&writer, 1).await,
-            Err(WriteError::Store(StoreError::Poisoned))
-        ));
-    }
-
-    #[tokio::test]
-    async fn a_full_database_refuses_writes_and_takes_them_again_when_there_is_room() {
-        let folder = tempfile::tempdir().unwrap();
-        let (writer, _) = start(folder.path());
-        let limit = |pages: i64| {
-            let writer = &writer;
-            async move {
-                writer
-                    .run::<(), Never, _>(move |connection| {
-                        connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
-                        Ok(())
-                    })
-                    .await
-            }
-        };
-        let large = || {
-            writer.run::<(), Never, _>(|connection| {
-                connection.execute("INSERT INTO log (body) VALUES (zeroblob(1000000))", [])?;
-                Ok(())
-            })
-        };
-        limit(20).await.unwrap();
-        assert!(matches!(
-            large().await,
-            Err(WriteError::Store(StoreError::Full { .. }))
-        ));
-        assert!(!writer.is_poisoned());
-        limit(1_000_000).await.unwrap();
-        large().await.unwrap();
-    }
-}
+mod tests;

@@ -1,17 +1,15 @@
-//! Totals of history: kept, exact, and filled when an old database is opened; and the journals of open runs, many at a time.
+//! Databases that earlier builds made: their totals are filled and their journals moved when they are opened.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use mizzen_store::{
-    AuditEntry, NewRun, Options, RunEvent, RunFilter, RunPlace, RunRefused, RunStep, Sealed, Store,
-    WriteError,
-};
+use mizzen_store::{AuditEntry, NewRun, RunEvent, RunFilter, RunPlace, RunStep, Sealed, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use std::path::Path;
 use std::sync::Arc;
 use uuid::Uuid;
 
-fn open(folder: &Path) -> Store {
-    Store::open(folder, &Options::default()).unwrap()
+fn open(folder: &Path) -> SqliteStore {
+    SqliteStore::open(folder, &Options::default()).unwrap()
 }
 
 fn step(seq: u64, status: &str, ended: bool) -> RunStep {
@@ -119,13 +117,14 @@ async fn check_totals(store: &Store) {
 }
 
 #[tokio::test]
-async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
+async fn totals_are_filled_and_journals_moved_when_an_old_database_is_opened() {
     let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
+    let database = open(folder.path());
+    let store = database.store();
     fill(&store).await;
     check_totals(&store).await;
     assert!(store.check().await.unwrap().problems.is_empty());
-    let path = store.path().to_path_buf();
+    let path = database.path().to_path_buf();
     store.close().await;
     // A database from before the totals were kept, with journals as they were then.
     let old = rusqlite::Connection::open(&path).unwrap();
@@ -143,7 +142,7 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
     )
     .unwrap();
     drop(old);
-    let store = open(folder.path());
+    let store = open(folder.path()).store();
     check_totals(&store).await;
     assert!(store.check().await.unwrap().problems.is_empty());
     let entries = store.run_events(Uuid::from_u128(4), 0, 10).await.unwrap();
@@ -161,44 +160,10 @@ async fn totals_are_exact_for_every_filter_and_filled_for_old_databases() {
         .execute_batch("UPDATE run_totals SET ended = 9 WHERE status = 'vetoed'")
         .unwrap();
     drop(tampered);
-    let problems = open(folder.path()).check().await.unwrap().problems;
+    let problems = open(folder.path()).store().check().await.unwrap().problems;
     assert_eq!(
         problems.len(),
         3,
         "of the chain, of its council and of all: {problems:?}"
     );
-}
-
-#[tokio::test]
-async fn a_writer_that_is_behind_is_refused_and_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    fill(&store).await;
-    let (running, ended) = (Uuid::from_u128(4), Uuid::from_u128(1));
-    for (id, next_seq, seq) in [(running, 2, 2), (running, 3, 4), (ended, 2, 2)] {
-        let refused = store
-            .append_run(id, next_seq, Arc::new(step(seq, "completed", true)), Vec::new())
-            .await;
-        assert!(matches!(
-            refused,
-            Err(WriteError::Refused(RunRefused::Superseded))
-        ));
-    }
-    assert_eq!(store.run_events(running, 0, 10).await.unwrap().len(), 2);
-    assert_eq!(store.run(running).await.unwrap().unwrap().status, "running");
-    check_totals(&store).await;
-}
-
-#[tokio::test]
-async fn journals_of_open_runs_come_together_and_ended_ones_are_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    fill(&store).await;
-    let ids = [6, 1, 4, 99].map(Uuid::from_u128);
-    let found = store.open_journals(ids.to_vec()).await.unwrap();
-    let found: Vec<_> = found
-        .iter()
-        .map(|run| run.as_ref().map(|run| (run.record.id, run.events.len())))
-        .collect();
-    assert_eq!(found, [Some((ids[0], 2)), None, Some((ids[2], 2)), None]);
 }
