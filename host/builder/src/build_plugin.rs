@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The largest component that is read back; the loader's own bound is lower.
 const MAX_COMPONENT: u64 = 256 * 1024 * 1024;
-/// A package is public: everybody may read it.
+/// A package is public: readable by all users.
 const PACKAGE_MODE: u32 = 0o644;
 
 /// What to build and how.

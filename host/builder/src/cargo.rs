@@ -1,4 +1,4 @@
-//! Running cargo and its like: a clean environment, their lines as progress, the end of their words for an error.
+//! Runs cargo and rustup in a clean environment: their lines are progress, the last ones part of an error.
 
 use crate::toolchain::GUEST_TARGET;
 use crate::{BuildError, Progress};
@@ -8,13 +8,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The profile that guests are built with, whatever their workspace says about `release`.
+/// The profile that guests are built with, whatever their workspace sets for `release`.
 pub(crate) const PROFILE: &str = "mizzen-guest";
 /// How many of a program's last lines an error shows.
 const SHOWN_LINES: usize = 60;
 
-/// What changes code generation or names another place for the output. A build that is started by a test, by clippy or by
-/// an author with a taste for flags makes the same component.
+/// Variables that change code generation or the output folder. Without them a build that is started by a test, by clippy or by
+/// an author with flags of their own makes the same component.
 const REMOVED: &[&str] = &[
     "RUSTFLAGS",
     "CARGO_ENCODED_RUSTFLAGS",
@@ -27,7 +27,7 @@ const REMOVED: &[&str] = &[
     "RUSTDOCFLAGS",
 ];
 
-/// What cargo knows about a crate.
+/// Cargo's metadata of a crate.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     pub(crate) package: String,
@@ -92,11 +92,11 @@ struct MessageTarget {
     crate_types: Vec<String>,
 }
 
-/// Asks cargo about the crate in `folder`.
+/// Reads cargo's metadata of the crate in `folder`.
 pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     let wanted = folder.join("Cargo.toml");
     let mut command = program(folder);
-    // Here the environment's own target folder counts: the guests' folder goes below it.
+    // The environment's own target folder applies here: the guests' folder goes below it.
     for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
@@ -228,15 +228,15 @@ fn component(messages: &str, metadata: &Metadata) -> Option<PathBuf> {
 }
 
 fn hint(output: &str) -> &'static str {
-    let says = |part: &str| output.contains(part);
-    if says("failed to download")
-        || says("failed to get `")
-        || says("failed to query replaced source")
-        || says("Could not resolve host")
+    let has = |part: &str| output.contains(part);
+    if has("failed to download")
+        || has("failed to get `")
+        || has("failed to query replaced source")
+        || has("Could not resolve host")
     {
         " because a crate it needs is not on this machine and could not be fetched; connect once, or run `cargo fetch` \
          where there is a network"
-    } else if says("requires rustc") || says("is not supported by the following package") {
+    } else if has("requires rustc") || has("is not supported by the following package") {
         " because this Rust is too old; `rustup update` brings a newer one"
     } else {
         ""

@@ -29,19 +29,19 @@ pub enum ServeError {
     Bind {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A listener for others without keys.
     #[error(
-        "{0} can be reached from other machines and no API key exists, so everybody could do everything; \
+        "{0} can be reached from other machines and no API key exists, so every client would have full access; \
          make a key first (`mizzen key api new --grant admin`), or listen on 127.0.0.1"
     )]
     NoKeys(SocketAddr),
     /// The certificate files cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The store could not be asked.
+    /// The store could not be read.
     #[error("the store cannot be read: {0}")]
     Store(String),
 }
@@ -97,6 +97,12 @@ impl Server {
         })
     }
 
+    /// The API without a listener: a request goes in, an answer comes out. What a connection is held to is not there.
+    pub fn router(host: Arc<Host>, config: Config, routes: Vec<Route>) -> Router {
+        let app = Arc::new(App::new(host, config, &routes));
+        dispatch::router(app, routes)
+    }
+
     /// The address, with the port that was chosen for port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -128,7 +134,7 @@ impl Server {
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file descriptors, mostly: without a pause this loop would take a whole core.
+                    // Mostly for lack of file descriptors: without a pause this loop would take a whole core.
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;

@@ -83,19 +83,11 @@ fn install() -> Result<PathBuf, String> {
     if !made.is_ok_and(|output| output.status.success()) {
         return Err("python3 -m venv does not work here".to_owned());
     }
-    let install = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--timeout",
-        "20",
-        "--retries",
-        "1",
-        "clipspy==1.0.6",
-    ];
+    let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clips/requirements.txt");
     let installed = Command::new(&python)
-        .args(install)
+        .args(["-m", "pip", "install", "--quiet", "--no-deps"])
+        .args(["--timeout", "20", "--retries", "1", "--requirement"])
+        .arg(requirements)
         .output()
         .map_err(|error| error.to_string())?;
     if works(&python) {

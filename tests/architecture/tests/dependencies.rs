@@ -172,6 +172,29 @@ fn every_package_depends_only_on_those_below_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A rule about a package that was renamed or removed would hold for ever.
+#[test]
+fn every_package_that_a_rule_names_exists() {
+    let packages = packages();
+    let ruled = MAY_USE.iter().flat_map(|(package, may_use)| {
+        let named = may_use.iter().copied();
+        std::iter::once(*package).chain(named)
+    });
+    let missing: BTreeSet<&str> = ruled.filter(|name| !packages.contains_key(*name)).collect();
+    assert!(missing.is_empty(), "MAY_USE is out of date: {missing:?}");
+    for (dependency, owners) in ONLY {
+        for owner in *owners {
+            let used = packages
+                .get(*owner)
+                .is_some_and(|used| used.contains(*dependency));
+            assert!(
+                used,
+                "ONLY is out of date: {owner} does not depend on {dependency}"
+            );
+        }
+    }
+}
+
 #[test]
 fn engines_servers_and_databases_are_named_in_one_crate_each() {
     let mut wrong = Vec::new();

@@ -37,7 +37,7 @@ fn the_cases_take_every_transition_of_the_seeds_diagram_and_show_every_decision(
     }
     let missing: Vec<_> = diagram::ALL.iter().filter(|one| !taken.contains(*one)).collect();
     assert!(missing.is_empty(), "no case goes {missing:?}");
-    // D7 is not the run's: a council has its snapshots before a run begins (host/cli/tests/registry_api.rs).
+    // D7 is not the run's: a council has its snapshots before a run begins (host/cli/tests/suite/http/registry_api.rs).
     for decision in ["D1", "D2", "D3", "D4", "D5", "D6", "D21", "D23"] {
         assert!(decided.contains(decision), "no case shows {decision}");
     }

@@ -11,13 +11,14 @@ static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
     jsonschema::draft202012::new(&iris_schema().to_serde().unwrap()).expect("the schema is a schema")
 });
 
-/// `UPDATE_GOLDEN=1 cargo test -p mizzen-model` writes the file anew.
+/// `MIZZEN_UPDATE_GOLDEN=1 cargo test -p mizzen-model` writes the file anew, and fails: a person reads the difference.
 #[test]
 fn the_schema_is_the_golden_file() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/iris.schema.json");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("MIZZEN_UPDATE_GOLDEN").is_some() {
         let text = serde_json::to_string_pretty(&iris_schema().to_serde().unwrap()).unwrap();
         std::fs::write(path, format!("{text}\n")).unwrap();
+        panic!("{path} is written; read its difference, and run the test without MIZZEN_UPDATE_GOLDEN");
     }
     // By value: how serde_json orders members depends on what else is in the build.
     assert_eq!(json(&std::fs::read_to_string(path).unwrap()), iris_schema());

@@ -59,7 +59,7 @@ pub(super) fn all(routes: &[Route]) -> Value {
     schemas.into()
 }
 
-/// Says of objects whose members are free that they are: where nothing is said, some generators make a type without members. As deep as
+/// Marks objects with free members as such: without a mark, some generators make a type without members. As deep as
 /// our own schemas are.
 pub(super) fn open(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else {
@@ -91,12 +91,12 @@ pub(super) fn open(schema: &mut Value) {
     }
 }
 
-/// A sprite as POST and PUT answer it.
+/// A sprite as POST and PUT return it.
 fn answer(mut sprite: Value) -> Value {
     let unresolved = json!({
         "type": "array",
         "minItems": 1,
-        "description": "Capabilities that nothing installed performs; absent when there are none.",
+        "description": "Capabilities for which no tool is installed; absent when there are none.",
         "items": object(&[("capability", json!({"type": "string"})), ("reason", json!({"type": "string"}))]),
     });
     if let Some(properties) = sprite.get_mut("properties").and_then(Value::as_object_mut) {
@@ -121,7 +121,7 @@ fn partial(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
     schema
 }
 
-/// Executions, as they are answered.
+/// Executions, as they are returned.
 fn executions() -> Vec<(&'static str, Value)> {
     let text = || json!({"type": "string"});
     let number = || json!({"type": "integer", "minimum": 0});
@@ -154,8 +154,57 @@ fn executions() -> Vec<(&'static str, Value)> {
                         "tool",
                         json!({"type": "string", "description": "The tool, where a tool was called and not a chain."}),
                     ),
+                    ("graph", component("GraphExecution")),
                 ],
             ),
+        ),
+        (
+            "GraphExecution",
+            partial(
+                &[
+                    ("graph_id", text()),
+                    ("graph_hash", text()),
+                    (
+                        "state",
+                        json!({"type": "object", "description": "The fields of the state that are set."}),
+                    ),
+                ],
+                &[("interrupt", component("Interrupt")), ("halted", text())],
+            ),
+        ),
+        (
+            "Interrupt",
+            partial(
+                &[
+                    ("interrupt_id", text()),
+                    ("rule_id", text()),
+                    ("prompt", text()),
+                    ("payload", json!({"type": "object"})),
+                ],
+                &[
+                    ("requested_capability", text()),
+                    ("expires_at", time()),
+                    (
+                        "answer",
+                        object(&[
+                            ("response", json!({"type": "object"})),
+                            ("actor", text()),
+                            ("answered_at", time()),
+                        ]),
+                    ),
+                ],
+            ),
+        ),
+        (
+            "NodeVisit",
+            object(&[
+                ("id", text()),
+                ("kind", text()),
+                (
+                    "iteration",
+                    json!({"type": "integer", "minimum": 1, "description": "Which visit of the node."}),
+                ),
+            ]),
         ),
         (
             "ErasedExecution",
@@ -180,7 +229,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                 ),
                 (
                     "open",
-                    json!({"type": "integer", "minimum": 0, "description": "Executions that were passed over because they have not ended."}),
+                    json!({"type": "integer", "minimum": 0, "description": "Executions that were skipped because they have not ended."}),
                 ),
                 (
                     "more",
@@ -207,6 +256,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("calls", many("NestedExecution")),
                     ("log", many("LogEntry")),
                     ("log_dropped", number()),
+                    ("node", component("NodeVisit")),
                 ],
             ),
         ),
@@ -554,7 +604,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_objects_without_members_are_said_to_be_free() {
+    fn only_objects_without_members_are_marked_as_free() {
         let check = |mut schema: Value, expected: Value| {
             open(&mut schema);
             assert_eq!(schema, expected);

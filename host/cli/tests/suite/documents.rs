@@ -1,0 +1,6 @@
+//! The documents: their commands are executed, their settings are taken.
+
+mod operators_guide;
+mod packs_guide;
+mod readme;
+mod story;
