@@ -184,28 +184,23 @@ struct Dev {
 
 impl Dev {
     fn start(place: &Place, plugin: &str) -> Self {
+        // One stream: the order of what goes to both is the order in which it was printed.
+        let line = format!("exec mizzen plugin dev {plugin} 2>&1");
         let mut child = place
-            .command("mizzen")
-            .args(["plugin", "dev", plugin])
+            .command("sh")
+            .args(["-c", &line])
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let (send, lines) = std::sync::mpsc::channel();
-        let streams: [Box<dyn Read + Send>; 2] = [
-            Box::new(child.stdout.take().unwrap()),
-            Box::new(child.stderr.take().unwrap()),
-        ];
-        for stream in streams {
-            let send = send.clone();
-            std::thread::spawn(move || {
-                for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        break;
-                    }
+        let output = child.stdout.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
                 }
-            });
-        }
+            }
+        });
         Self { child, lines }
     }
 
