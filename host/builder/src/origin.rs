@@ -121,7 +121,7 @@ mod tests {
             claim(target.path(), &metadata(root)).unwrap();
             built.exists()
         };
-        assert!(!is_kept("/one"), "nobody knows where it came from");
+        assert!(!is_kept("/one"), "its origin is unknown");
         assert!(is_kept("/one"));
         assert!(!is_kept("/two"));
         assert!(!is_kept("/one"));

@@ -151,13 +151,12 @@ fn every_test_that_security_md_names_exists() {
 /// A crate that is not here has none. Lower a bound when you reword a file; never raise one.
 const WORDS: [&str; 6] = ["nobody", "somebody", "whoever", "said", "told", "nonsense"];
 const WORDS_LEFT: &[(&str, usize)] = &[
-    ("host/cli", 97),
+    ("host/cli", 96),
     ("host/condition", 7),
     ("host/engine", 188),
     ("host/json", 6),
     ("host/model", 61),
     ("host/ops", 215),
-    ("host/server", 3),
     ("host/store", 20),
     ("host/store-sqlite", 8),
 ];

@@ -119,7 +119,7 @@ pub(in crate::routes) async fn reply(call: &Call, executed: Executed) -> Result<
     let host = &call.app.host;
     let place = location(executed.id());
     let reply = match &executed {
-        // Of one that was erased nobody knows any more what was against it.
+        // An erased execution no longer has the reason of its veto.
         Executed::Ended(result) if result.status == ExecutionStatus::Vetoed && result.erased.is_none() => {
             return Err(vetoed(result));
         }
@@ -127,7 +127,7 @@ pub(in crate::routes) async fn reply(call: &Call, executed: Executed) -> Result<
         Executed::Waiting(result) => Reply::new(StatusCode::ACCEPTED, JSON, text(result)),
         Executed::Accepted(id) => Reply::new(StatusCode::ACCEPTED, JSON, text(&host.execution(*id).await?)),
     };
-    // RFC 7240, 3: a client can tell that its preference was understood. An execution that has ended anyway was waited for by nobody.
+    // RFC 7240, 3: a client can tell that its preference was understood. No client waited for an execution that has ended anyway.
     let reply = match wait(call) {
         Wait::ForStart if reply.status == StatusCode::ACCEPTED => {
             reply.header(PREFERENCE_APPLIED, RESPOND_ASYNC)
