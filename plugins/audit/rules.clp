@@ -1,7 +1,7 @@
 ; Who did what, in the words of the journal. Nothing here stops anything. The salience is the order in which it is read: how the run
 ; came here, what it called, what came of it, and what people did.
 
-; How the run came to a step is told with every attempt of it.
+; The transition to a step is a fact of every attempt of it.
 (defrule transition
   (declare (salience 40))
   (transition (from ?from) (to ?to) (by ?by))
@@ -18,7 +18,7 @@
   (assert (decision (reason (str-cat "step " ?step " called " ?tool ", which ended with " ?outcome))
     (details event tool-call tool ?tool version ?version plugin ?plugin side-effects ?effects attempt ?attempt step ?step outcome ?outcome))))
 
-; What came of it, nobody knows.
+; Its outcome is unknown.
 (defrule tool-call-under-way
   (declare (salience 30))
   (moment (name at-end))

@@ -1,8 +1,8 @@
-//! For whom and under what terms a call is made.
+//! On whose behalf and under what terms a call is made.
 
 use std::time::Duration;
 
-/// For whom and under what terms a call is made. Nothing in it grants authority.
+/// On whose behalf and under what terms a call is made. Nothing in it grants authority.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     /// The run this call belongs to; empty when it belongs to none.
@@ -15,6 +15,6 @@ pub struct Context {
     pub system_prompt: String,
     /// Stable over retries of the same step; pass it on to whatever should act at most once.
     pub idempotency_key: Option<String>,
-    /// How long the call may take from its start. The host stops it then.
+    /// How long the call may take from its start. Then the host stops it.
     pub deadline: Duration,
 }

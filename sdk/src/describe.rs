@@ -1,4 +1,4 @@
-//! What a tool says about itself.
+//! The description of a tool.
 
 use crate::{Context, ToolError};
 
@@ -7,7 +7,7 @@ pub trait Tool {
     /// The tool's name.
     const NAME: &'static str;
 
-    /// What the tool says about itself: the same at every call.
+    /// The tool's description: the same at every call.
     fn describe() -> Descriptor;
 
     /// Reads the input, runs the tool, writes the output.
@@ -47,7 +47,7 @@ pub struct Descriptor {
     pub deprecated: bool,
 }
 
-/// An input and, where the tool's answer is determined by it, the output.
+/// An input and, where it determines it, the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Example {
     /// What the example shows.
@@ -78,6 +78,6 @@ pub enum ReplayPolicy {
     MustStub,
     /// A replay that reaches the call stops with an error.
     FailLoud,
-    /// The result that was recorded is given again.
+    /// The recorded result is returned again.
     RecordedResult,
 }

@@ -1,11 +1,11 @@
-//! Why a tool, or something it asked the host for, did not produce a result.
+//! Why a tool, or a host call that it made, did not produce a result.
 
 use std::fmt;
 
-/// Why a tool, or something it asked the host for, did not produce a result. The variants are those of the contract.
+/// Why a tool, or a host call that it made, did not produce a result. The variants are those of the contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolError {
-    /// The caller's input does not fit. The caller can mend it and call again.
+    /// The caller's input does not fit. The caller can correct it and call again.
     InvalidInput {
         /// An RFC 6901 pointer into the input; empty for the input as a whole.
         path: String,

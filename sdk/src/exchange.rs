@@ -16,7 +16,7 @@ pub struct NoInput {}
 pub trait Outcome {
     /// The output of a success.
     type Output;
-    /// The output, or the error as the contract knows it.
+    /// The output, or the error as a type of the contract.
     fn into_result(self) -> Result<Self::Output, ToolError>;
 }
 
@@ -28,7 +28,7 @@ impl<T, E: Into<ToolError>> Outcome for Result<T, E> {
     }
 }
 
-/// Reads an input, or says where it does not fit. serde_json bounds the nesting (128).
+/// Reads an input; the error names where it does not fit. serde_json bounds the nesting (128).
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, ToolError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader)

@@ -10,11 +10,11 @@ pub struct Request {
     pub method: String,
     /// An absolute `http` or `https` URL.
     pub url: String,
-    /// Headers. `host`, `content-length` and connection headers are the host's to set.
+    /// Headers. `host`, `content-length` and connection headers are set by the host.
     pub headers: Vec<(String, String)>,
     /// The body; empty for none.
     pub body: Vec<u8>,
-    /// How long to wait; the call's own deadline holds as well.
+    /// How long to wait; the call's own deadline applies as well.
     pub timeout: Option<Duration>,
 }
 

@@ -27,7 +27,7 @@ pub fn set(key: &str, value: &[u8]) -> Result<(), ToolError> {
     }
 }
 
-/// Removes a key. Says whether there was one.
+/// Removes a key. Returns whether there was one.
 pub fn delete(key: &str) -> Result<bool, ToolError> {
     #[cfg(target_family = "wasm")]
     {

@@ -14,7 +14,7 @@
 //!     text: String,
 //! }
 //!
-//! /// Greets somebody by name.
+//! /// Greets a person by name.
 //! #[tool(side_effects = "none", example(name = "greets Ada", input = { "name": "Ada" }, output = { "text": "Hello, Ada!" }))]
 //! fn greet(input: Greet) -> Result<Greeting, ToolError> {
 //!     Ok(Greeting { text: format!("Hello, {}!", input.name) })
@@ -44,8 +44,8 @@
 //! The function takes one input, then optionally [`&Context`](Context); it returns its output or a `Result` whose error turns
 //! into a [`ToolError`]. The input's and output's types carry [`input`] and [`output`] (both, if used as both).
 //!
-//! Everything builds, lints and runs natively: `cargo test` needs no WebAssembly. What a plugin asks of its host ([`log`],
-//! [`kv`], [`http`] …) is answered by stand-ins from [`testing`] there.
+//! Everything builds, lints and runs natively: `cargo test` needs no WebAssembly. The host's imports ([`log`],
+//! [`kv`], [`http`] …) have stand-ins in [`testing`] there.
 //!
 //! Deliberately not here: anything of the host. To add a host interface: a file in `src/`, its stand-in in
 //! [`testing`]. The generated bindings are in `bindings.rs` and never leave this crate.

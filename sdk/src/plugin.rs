@@ -2,7 +2,7 @@
 
 use crate::{Context, Descriptor, Tool, ToolError};
 
-/// One tool of a plugin, with its type forgotten.
+/// One tool of a plugin, type-erased.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     name: &'static str,
@@ -46,12 +46,12 @@ impl Plugin {
         Plugin { namespace, tools }
     }
 
-    /// The namespace of tools that state none.
+    /// The namespace of tools without one of their own.
     pub const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// What every tool says about itself, in the order of the export.
+    /// The description of every tool, in the order of the export.
     pub fn describe(&self) -> Vec<Descriptor> {
         self.tools.iter().map(|tool| (tool.describe)()).collect()
     }

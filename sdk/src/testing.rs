@@ -39,7 +39,7 @@ pub struct LogLine {
     pub fields: Vec<(String, String)>,
 }
 
-/// A stand-in for the host, for the code that [`Host::run`] runs. Without one, keys and values work, nothing else is there.
+/// A stand-in for the host, for the code that [`Host::run`] runs. Without one, keys and values work and nothing else.
 #[derive(Default)]
 pub struct Host {
     pub(crate) kv: BTreeMap<String, Vec<u8>>,
@@ -86,10 +86,10 @@ impl Host {
         self
     }
 
-    /// With an answer to every request.
+    /// With a response to every request.
     #[must_use]
-    pub fn http(mut self, answer: impl FnMut(&Request) -> Result<Response, ToolError> + 'static) -> Self {
-        self.http = Some(Box::new(answer));
+    pub fn http(mut self, respond: impl FnMut(&Request) -> Result<Response, ToolError> + 'static) -> Self {
+        self.http = Some(Box::new(respond));
         self
     }
 
@@ -104,9 +104,9 @@ impl Host {
         self
     }
 
-    /// Runs code with this host, and gives the host back to look at.
+    /// Runs code with this host, and returns the host for inspection.
     pub fn run<T>(self, code: impl FnOnce() -> T) -> (T, Host) {
-        /// Puts the previous host back, also when the code panics.
+        /// Restores the previous host, also when the code panics.
         struct Restore(Option<Host>);
         impl Drop for Restore {
             fn drop(&mut self) {
@@ -180,23 +180,23 @@ impl fmt::Debug for Host {
     }
 }
 
-/// Looks at the current stand-in.
+/// Accesses the current stand-in.
 pub(crate) fn with<T>(look: impl FnOnce(&mut Host) -> T) -> T {
     CURRENT.with_borrow_mut(look)
 }
 
-// The answers run outside of the borrow, so that they may use the host's interfaces themselves.
+// The closures run outside of the borrow, so that they may use the host's interfaces themselves.
 
 pub(crate) fn answer_http(request: &Request) -> Result<Response, ToolError> {
-    let Some(mut answer) = with(|host| host.http.take()) else {
+    let Some(mut respond) = with(|host| host.http.take()) else {
         return Err(ToolError::denied(format!(
-            "the test's host answers no HTTP ({}): Host::new().http(…)",
+            "the test's host has no HTTP ({}): use Host::new().http(…)",
             request.url
         )));
     };
-    let response = answer(request);
+    let response = respond(request);
     with(|host| {
-        host.http.get_or_insert(answer);
+        host.http.get_or_insert(respond);
     });
     response
 }

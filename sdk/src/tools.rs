@@ -16,7 +16,7 @@ pub fn call<T: DeserializeOwned>(tool: &str, input: &impl Serialize) -> Result<T
     })
 }
 
-/// The same, without types of one's own.
+/// The same with untyped JSON.
 pub fn call_value(tool: &str, input: &Value) -> Result<Value, ToolError> {
     call(tool, input)
 }

@@ -189,7 +189,7 @@ fn tools_are_called_by_name_with_their_context() {
         invoke("fails", r#"{"name":"x"}"#),
         Err(ToolError::failed("OWN", "in the author's own words"))
     );
-    assert!(matches!(invoke("nobody", "{}"), Err(ToolError::Failed { code, .. }) if code == "UNKNOWN_TOOL"));
+    assert!(matches!(invoke("unknown", "{}"), Err(ToolError::Failed { code, .. }) if code == "UNKNOWN_TOOL"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ struct Greeting {
     text: String,
 }
 
-/// Greets somebody by name.
+/// Greets a person by name.
 #[tool(
     side_effects = "none",
     example(name = "greets Ada", input = { "name": "Ada" }, output = { "text": "Hello, Ada!" })
@@ -21,7 +21,7 @@ struct Greeting {
 fn greet(input: Greet) -> Result<Greeting, ToolError> {
     let name = input.name.trim();
     if name.is_empty() {
-        return Err(ToolError::invalid_input("/name", "nobody to greet"));
+        return Err(ToolError::invalid_input("/name", "the name is empty"));
     }
     let text = format!("Hello, {name}!");
     Ok(Greeting { text })
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn nobody_is_not_greeted() {
-        let nobody = Greet { name: " ".into() };
-        assert!(greet(nobody).is_err());
+        let unnamed = Greet { name: " ".into() };
+        assert!(greet(unnamed).is_err());
     }
 }

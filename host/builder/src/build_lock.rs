@@ -1,17 +1,17 @@
 //! One build at a time in a target folder, until its component has been read.
 //!
-//! Cargo copies what it built to `NAME.wasm`, whichever crate of that name it was, and gives its own lock back before it ends. Two
-//! plugins whose crates have one name would exchange their components between cargo's end and our reading: the code of one would be
+//! Cargo copies what it built to `NAME.wasm`, whichever crate of that name it was, and releases its own lock before it exits. Two
+//! plugins whose crates have the same name would exchange their components between cargo's exit and our read: the code of one would be
 //! signed with the manifest of the other.
 
 use crate::{BuildError, Progress};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// The file's name. It stays: a lock file that is removed is one that two processes can hold.
+/// The file's name. It is never removed: two processes could hold a lock file that was.
 const NAME: &str = ".mizzen-build.lock";
 
-/// The right to build in a target folder. Given back when dropped, and by the system when the process ends.
+/// The right to build in a target folder. Released when dropped, and by the system when the process ends.
 #[derive(Debug)]
 pub(crate) struct BuildLock {
     _file: File,
@@ -55,7 +55,7 @@ mod tests {
     fn a_second_build_waits_until_the_first_one_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("deep/target");
-        let first = BuildLock::of(&target, &mut |_| panic!("nobody else builds")).unwrap();
+        let first = BuildLock::of(&target, &mut |_| panic!("no other build runs")).unwrap();
         let read = AtomicBool::new(false);
         thread::scope(|scope| {
             let (started, waiting) = std::sync::mpsc::channel();

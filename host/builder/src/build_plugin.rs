@@ -1,7 +1,7 @@
 //! Building a plugin into its signed package.
 
 use crate::build_lock::BuildLock;
-use crate::{BuildError, Progress, Project, cargo, toolchain};
+use crate::{BuildError, Progress, Project, cargo, origin, toolchain};
 use mizzen_catalog::component::{Need, Shape};
 use mizzen_catalog::files;
 use mizzen_catalog::key::{KeyId, SecretKey};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The largest component that is read back; the loader's own bound is lower.
 const MAX_COMPONENT: u64 = 256 * 1024 * 1024;
-/// A package is public: everybody may read it.
+/// A package is public: readable by all users.
 const PACKAGE_MODE: u32 = 0o644;
 
 /// What to build and how.
@@ -73,6 +73,7 @@ pub fn build_plugin(
     let target_folder = request.target_folder.or(shared).unwrap_or(&own_target_folder);
     let component = {
         let _lock = BuildLock::of(target_folder, progress)?;
+        origin::claim(target_folder, metadata)?;
         progress(Progress::Building(project.manifest().name().as_str()));
         let component = cargo::build(metadata, target_folder, progress)?;
         files::read_bounded(&component, MAX_COMPONENT)?

@@ -1,4 +1,4 @@
-//! Running cargo and its like: a clean environment, their lines as progress, the end of their words for an error.
+//! Runs cargo and rustup in a clean environment: their lines are progress, the last ones part of an error.
 
 use crate::toolchain::GUEST_TARGET;
 use crate::{BuildError, Progress};
@@ -8,13 +8,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The profile that guests are built with, whatever their workspace says about `release`.
+/// The profile that guests are built with, whatever their workspace sets for `release`.
 pub(crate) const PROFILE: &str = "mizzen-guest";
 /// How many of a program's last lines an error shows.
 const SHOWN_LINES: usize = 60;
 
-/// What changes code generation or names another place for the output. A build that is started by a test, by clippy or by
-/// an author with a taste for flags makes the same component.
+/// Variables that change code generation or the output folder. Without them a build that is started by a test, by clippy or by
+/// an author with flags of their own makes the same component.
 const REMOVED: &[&str] = &[
     "RUSTFLAGS",
     "CARGO_ENCODED_RUSTFLAGS",
@@ -27,14 +27,23 @@ const REMOVED: &[&str] = &[
     "RUSTDOCFLAGS",
 ];
 
-/// What cargo knows about a crate.
+/// Cargo's metadata of a crate.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     pub(crate) package: String,
     pub(crate) version: String,
+    /// All crates of the workspace.
+    pub(crate) members: Vec<Member>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) workspace_root: PathBuf,
     pub(crate) target_directory: PathBuf,
+}
+
+/// A crate of a workspace.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) manifest_path: PathBuf,
 }
 
 impl Metadata {
@@ -83,11 +92,11 @@ struct MessageTarget {
     crate_types: Vec<String>,
 }
 
-/// Asks cargo about the crate in `folder`.
+/// Reads cargo's metadata of the crate in `folder`.
 pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     let wanted = folder.join("Cargo.toml");
     let mut command = program(folder);
-    // Here the environment's own target folder counts: the guests' folder goes below it.
+    // The environment's own target folder applies here: the guests' folder goes below it.
     for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
@@ -110,6 +119,14 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     let document: MetadataDocument =
         serde_json::from_str(&finished.stdout).map_err(|error| failed(format!("cargo metadata: {error}")))?;
     let same = |path: &Path| path == wanted || path.canonicalize().ok() == wanted.canonicalize().ok();
+    let members = document
+        .packages
+        .iter()
+        .map(|package| Member {
+            name: package.name.clone(),
+            manifest_path: package.manifest_path.clone(),
+        })
+        .collect();
     let entry = document
         .packages
         .into_iter()
@@ -118,6 +135,7 @@ pub(crate) fn metadata(folder: &Path) -> Result<Metadata, BuildError> {
     Ok(Metadata {
         package: entry.name,
         version: entry.version,
+        members,
         manifest_path: entry.manifest_path,
         workspace_root: document.workspace_root,
         target_directory: document.target_directory,
@@ -210,15 +228,15 @@ fn component(messages: &str, metadata: &Metadata) -> Option<PathBuf> {
 }
 
 fn hint(output: &str) -> &'static str {
-    let says = |part: &str| output.contains(part);
-    if says("failed to download")
-        || says("failed to get `")
-        || says("failed to query replaced source")
-        || says("Could not resolve host")
+    let has = |part: &str| output.contains(part);
+    if has("failed to download")
+        || has("failed to get `")
+        || has("failed to query replaced source")
+        || has("Could not resolve host")
     {
         " because a crate it needs is not on this machine and could not be fetched; connect once, or run `cargo fetch` \
          where there is a network"
-    } else if says("requires rustc") || says("is not supported by the following package") {
+    } else if has("requires rustc") || has("is not supported by the following package") {
         " because this Rust is too old; `rustup update` brings a newer one"
     } else {
         ""

@@ -31,9 +31,9 @@ pub enum BuildError {
         /// What is wrong with it.
         problems: String,
     },
-    /// The two files state different versions.
+    /// The two files have different versions.
     #[error(
-        "plugin.toml says version {manifest}, Cargo.toml says {cargo}: make them equal, or leave it out of plugin.toml"
+        "plugin.toml has version {manifest}, Cargo.toml has {cargo}: make them equal, or leave it out of plugin.toml"
     )]
     VersionsDiffer {
         /// In plugin.toml.
@@ -57,19 +57,19 @@ pub enum BuildError {
     Target {
         /// The target.
         target: &'static str,
-        /// What the installer said.
+        /// The installer's error output.
         reason: String,
     },
     /// Cargo does not understand the project.
     #[error("cargo cannot read the project:\n{output}")]
     Metadata {
-        /// The end of what cargo said.
+        /// The last lines of cargo's output.
         output: String,
     },
     /// Cargo could not build it. Its lines were passed on as progress already.
     #[error("cargo could not build the plugin{hint}:\n{output}")]
     Cargo {
-        /// The end of what cargo said.
+        /// The last lines of cargo's output.
         output: String,
         /// What might help.
         hint: &'static str,
@@ -113,7 +113,7 @@ pub enum BuildError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NewProjectError {
-    /// Something is there already.
+    /// The folder is not empty.
     #[error("{} exists and is not empty: choose another name or folder", .0.display())]
     NotEmpty(PathBuf),
     /// A file cannot be written.

@@ -18,6 +18,7 @@ mod cargo;
 mod embedded;
 mod error;
 mod new_project;
+mod origin;
 pub mod pack;
 mod progress;
 mod project;

@@ -72,7 +72,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// What a plugin provides. The other kinds join with what finishes them.
+/// What a plugin provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Tools.
@@ -122,7 +122,7 @@ pub fn new_project(request: NewProject<'_>) -> Result<Vec<PathBuf>, NewProjectEr
         let Some(path) = path.strip_prefix(kind.template()) else {
             continue;
         };
-        // The templates are called so that neither cargo nor git takes them for the real thing in this repository.
+        // The templates are named so that neither cargo nor git treats them as files of this repository.
         let path = match path {
             "Cargo.toml.template" => "Cargo.toml",
             "gitignore.template" => ".gitignore",

@@ -1,8 +1,8 @@
 //! Rule packs: `pack.toml` and `rules.clp`, from their folder to a signed package. No compiler is needed: the rule engine
-//! ships in the binary, ready to be given its rules.
+//! ships in the binary and reads the rules when the pack is built.
 //!
-//! Starting the engine takes a sandbox, which this crate does not have: [`PackProject::configuration`] says with what it is
-//! to be started, and [`PackProject::package`] takes the component that came of it.
+//! Starting the engine takes a sandbox, which this crate does not have: [`PackProject::configuration`] is what it is
+//! started with, and [`PackProject::package`] takes the resulting component.
 
 mod engine;
 mod new_pack;
@@ -65,7 +65,7 @@ fn rules_file() -> String {
     "rules.clp".to_owned()
 }
 
-/// Why a folder is no rule pack that can be built.
+/// Why a folder cannot be built as a rule pack.
 #[derive(Debug, thiserror::Error)]
 pub enum PackProjectError {
     /// A file is missing, refused or cannot be written.
@@ -134,7 +134,7 @@ impl PackProject {
             )));
         }
         check_identity(&manifest, &pack).map_err(refused)?;
-        // A name in the folder, nothing that leads out of it.
+        // A file name inside of the folder, not a path out of it.
         if pack.rules.is_empty() || pack.rules.contains(['/', '\\']) || pack.rules.starts_with('.') {
             return Err(refused("`rules` names a file beside pack.toml".to_owned()));
         }
@@ -253,7 +253,7 @@ impl PackProject {
     }
 }
 
-/// What a host would refuse when it loads or mounts the pack is refused here, where it can be mended.
+/// Refuses what a host would refuse when it loads or mounts the pack: here the author can correct it.
 fn check_identity(manifest: &Manifest, pack: &PackTable) -> Result<(), String> {
     if pack.facts_version != FACTS_VERSION {
         return Err(format!(
@@ -275,7 +275,7 @@ fn check_identity(manifest: &Manifest, pack: &PackTable) -> Result<(), String> {
     Ok(())
 }
 
-/// `pack.toml` is a `plugin.toml` with a table `[pack]`: that one is taken out, the rest is the manifest.
+/// `pack.toml` is a `plugin.toml` with a table `[pack]`: the table is removed, the rest is the manifest.
 fn split(text: &str) -> Result<(String, PackTable), String> {
     let mut document: toml_edit::DocumentMut = text.parse().map_err(|error| format!("\n{error}"))?;
     let Some(table) = document.remove("pack") else {
@@ -412,7 +412,7 @@ mod tests {
             .is_ok()
         );
 
-        // Decisions that nothing comes of.
+        // Decisions without an effect.
         let decide = |action: &str| {
             format!("(defrule d (run) => (assert (decision (action {action}) (reason \"r\"))))")
         };
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn problems_are_reported_with_their_place() {
         let check = |toml: &str, rules: &str, part: &str| {
             let problem = open(toml, rules).unwrap_err();
             assert!(problem.contains(part), "{problem}");

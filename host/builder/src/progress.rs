@@ -1,4 +1,4 @@
-//! What a build tells while it goes on.
+//! The progress that a build reports.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ pub enum Progress<'a> {
     SdkRefreshed(&'a Path),
     /// The WebAssembly target is missing and is being installed.
     InstallingTarget,
-    /// Another build works in this target folder; this one goes on when it is done.
+    /// Another build works in this target folder; this one waits until it is done.
     Waiting(&'a Path),
     /// Cargo begins to build the plugin of this name.
     Building(&'a str),

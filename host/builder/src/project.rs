@@ -80,7 +80,7 @@ impl Project {
                 problems: problems.to_string(),
             })
         };
-        // Before cargo is asked: a manifest with other problems is refused at once.
+        // Before cargo runs: a manifest with other problems is refused at once.
         if !leaves_version_out(&written) {
             parse(&written)?;
         }
@@ -148,7 +148,7 @@ mod tests {
                 "[plugin]\nversion = \"1.0.0\"\n",
                 "[plugin]\nversion = \"1.0.0\"\n",
             ),
-            // What has no header is refused as it is written.
+            // A manifest without the header is embedded, and refused, as it is.
             ("plugin.name = \"a\"\n", "plugin.name = \"a\"\n"),
             ("not toml", "not toml"),
         ] {

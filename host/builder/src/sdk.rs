@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// Where a project's Cargo.toml finds the SDK.
 pub(crate) const SDK_PATH: &str = ".mizzen/kit/sdk";
-/// A folder below `.mizzen`, because the host may keep its own things there.
+/// A folder below `.mizzen`, because the host may store its own files there.
 const UNPACKED: &str = ".mizzen/kit";
 const STAMP: &str = ".embedded";
+/// The crates in it that are compiled.
+pub(crate) const CRATES: [&str; 2] = ["mizzen-sdk", "mizzen-sdk-macros"];
 
 /// Unpacks the SDK below `project` unless the same one is there.
 pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), BuildError> {
@@ -37,7 +39,7 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
         fs::remove_dir_all(&folder).map_err(act("cannot remove", &folder))?;
     }
     if let Err(error) = fs::rename(&fresh, &folder) {
-        // Another build may have been quicker; what it unpacked is the same.
+        // Another build may have been faster; it unpacked the same files.
         let _ = fs::remove_dir_all(&fresh);
         if !is_current(&folder, &digest) {
             return Err(act("cannot create", &folder)(error));
@@ -47,6 +49,11 @@ pub(crate) fn unpack(project: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
         progress(Progress::SdkRefreshed(&folder));
     }
     Ok(())
+}
+
+/// Which SDK a project has unpacked, if it has one.
+pub(crate) fn stamp(project: &Path) -> Option<String> {
+    files::read_text(&project.join(UNPACKED).join(STAMP), digest().len() as u64).ok()
 }
 
 fn is_current(folder: &Path, digest: &str) -> bool {

@@ -9,7 +9,7 @@ use std::process::Command;
 /// What plugins are built for.
 pub const GUEST_TARGET: &str = "wasm32-wasip2";
 
-/// Installs the target when the toolchain that is in force in `folder` does not have it.
+/// Installs the target when the active toolchain of `folder` does not have it.
 pub(crate) fn ensure_target(folder: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), BuildError> {
     if has_target(folder)? {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn ensure_target(folder: &Path, progress: &mut dyn FnMut(Progress<'_>
     };
     let Finished { success, output, .. } = cargo::run(rustup, progress).map_err(|error| match error {
         BuildError::Program { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            failed("there is no rustup here; install the target with the tool that installed Rust".to_owned())
+            failed("rustup is not installed; install the target with the tool that installed Rust".to_owned())
         }
         other => other,
     })?;
@@ -40,7 +40,7 @@ pub(crate) fn ensure_target(folder: &Path, progress: &mut dyn FnMut(Progress<'_>
     }
 }
 
-/// Looks at the toolchain's files, which works for toolchains that rustup did not install too.
+/// Checks the toolchain's files, which also works for toolchains that rustup did not install.
 fn has_target(folder: &Path) -> Result<bool, BuildError> {
     let mut rustc = Command::new("rustc");
     rustc

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The tests share a target folder, and a build between two others can make cargo build again what it shares with them.
-/// So whoever counts what is compiled is alone while it does.
+/// So a test that counts what is compiled runs alone.
 static BUILDING: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -105,10 +105,10 @@ fn plain_cargo_test_passes_in_a_new_project_inside_of_another_workspace() {
         )
         .output()
         .expect("cargo");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("2 passed"),
-        "{said}{}",
+        output.status.success() && stdout.contains("2 passed"),
+        "{stdout}{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }

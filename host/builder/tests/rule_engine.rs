@@ -34,10 +34,7 @@ fn the_rule_engine_was_made_from_the_sources_that_are_there() {
     let mut wrong = Vec::new();
     // The compiler and the dependencies are named in comments: `renew --check` builds with those that are there and compares bytes.
     let comments = text.lines().filter(|line| line.starts_with('#')).count();
-    assert!(
-        comments >= 3,
-        "it does not say by which compiler and with which dependencies"
-    );
+    assert!(comments >= 3, "it does not name its compiler and dependencies");
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let (digest, path) = line.split_once("  ").unwrap();
         let bytes = std::fs::read(root.join(path)).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Changes of what is installed: checked as a whole, approved, and only then written.
 //!
 //! The caller (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would be. No file has
-//! been touched; [`Prepared::write`] does it. In between, the caller has the plan compiled, described, registered and mounted
-//! (`ops::SetTrial`): what the static stages cannot see would keep the host from starting.
+//! been touched; [`Prepared::write`] does that. In between, the caller compiles, describes, registers and mounts the plan
+//! (`ops::SetTrial`): a problem that the static stages cannot find would keep the host from starting.
 
 mod granting;
 mod grants;
@@ -33,7 +33,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds the development key at the moment when it is needed; none where there is none.
+/// Finds the development key when it is needed; none if there is none.
 pub type FindDevKey = dyn Fn() -> Option<KeyId> + Send + Sync;
 
 /// Where a host's `mizzen.toml` is, and how it is read.
@@ -61,7 +61,7 @@ pub enum ChangeError {
     /// The set would not load.
     #[error(transparent)]
     Refused(#[from] LoadFailure),
-    /// It does not go together with what is installed.
+    /// It conflicts with what is installed.
     #[error("{0}")]
     Conflict(String),
     /// No plugin of this name, or no such version of it, is installed.
@@ -87,7 +87,7 @@ pub enum ChangeError {
     File(#[from] FileError),
 }
 
-/// A package that asks for more than is granted, or for more than the installed version may use up.
+/// A package that asks for more than is granted, or for higher limits than the installed version has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{plugin} waits for approval of {}", self.wants().join(", "))]
 pub struct WaitingForApproval {
@@ -124,17 +124,17 @@ pub struct Prepared {
     pub granted_now: Vec<Permission>,
     /// The package's new file, with its bytes.
     pub add: Option<(PathBuf, Vec<u8>)>,
-    /// Files that go.
+    /// Files to remove.
     pub remove: Vec<PathBuf>,
-    /// Whether grants go with the plugin.
+    /// Whether grants are removed with the plugin.
     pub grants_go: bool,
-    /// Whether its settings go with it: a section that no plugin reads would keep the host from starting.
+    /// Whether its settings are removed with it: a section that no plugin reads would keep the host from starting.
     pub settings_go: bool,
     /// The replaced version that is kept for a step back.
     pub kept: Option<PathBuf>,
-    /// Grants by name that go because no installed version asks for them any more.
+    /// Grants by name to remove because no installed version asks for them any more.
     pub grants_dropped: Vec<Permission>,
-    /// What `tofu` should remember of namespaces that are described and not claimed; known to whoever has tried the plan.
+    /// What `tofu` should pin of namespaces that are described and not claimed; set by the trial of the plan.
     pub described_pins: Vec<(Namespace, KeyId)>,
     text: Option<(String, String)>,
     file: PathBuf,
@@ -142,7 +142,7 @@ pub struct Prepared {
     replaced: Option<PathBuf>,
     /// The highest version that the host has had of the plugin.
     highest: Option<(PluginName, Version)>,
-    /// Held from the first look at the files to the last write: what was checked is what is changed.
+    /// Held from the first read of the files to the last write: what was checked is what is changed.
     _lock: EditLock,
 }
 
@@ -211,18 +211,18 @@ impl Installation {
         }
     }
 
-    /// A file that `mizzen.toml` names is the operator's to remove: the line would stay.
+    /// Refuses to remove a file that `mizzen.toml` names: its line would stay.
     fn may_remove(config: &PluginConfig, files: &[PathBuf]) -> Result<(), ChangeError> {
         match files.iter().find(|file| config.sources.files.contains(file)) {
             None => Ok(()),
             Some(file) => Err(ChangeError::Conflict(format!(
-                "{} is named under `files` in mizzen.toml; take it from there first",
+                "{} is named under `files` in mizzen.toml; remove it there first",
                 file.display()
             ))),
         }
     }
 
-    /// The right to change what is installed, against every other process that wants to.
+    /// The right to change what is installed, exclusive among all processes.
     fn lock(&self) -> Result<EditLock, FileError> {
         EditLock::of(&self.config)
     }
@@ -245,12 +245,12 @@ impl Installation {
 
 impl Prepared {
     /// Writes the change: grants first, because a host that watches the folder must find them when it finds the
-    /// package; then the package; then what it replaces goes.
+    /// package; then the package; then the replaced files are removed.
     ///
     /// # Errors
-    /// When a file cannot be written; what was written is taken back.
+    /// When a file cannot be written; what was written is rolled back.
     pub fn write(&self) -> Result<(), ChangeError> {
-        // Before any file goes: what has been here must be known when it is gone.
+        // Before any file is removed: its version must be recorded by then.
         version::remember(&self.config, self.highest.clone())?;
         if let Some((from, to)) = self.keeping() {
             previous::keep(from, to, self.config.max_package)?;
@@ -290,7 +290,7 @@ impl Prepared {
 }
 
 impl Installation {
-    /// Keeps the keys that `tofu` saw for the first time, of namespaces that were claimed and of those in which something was
+    /// Stores the keys that `tofu` saw for the first time, of namespaces that were claimed and of those in which something was
     /// described. Call it when the whole set has passed.
     ///
     /// # Errors
@@ -310,8 +310,8 @@ impl Installation {
 }
 
 impl Installation {
-    /// Forgets the key that `tofu` remembers of a namespace: the next one that is seen there is remembered instead. None when nothing
-    /// was remembered.
+    /// Removes the pin of a namespace: the next key that is seen there is pinned instead. None when there
+    /// was no pin.
     ///
     /// # Errors
     /// When the pins cannot be read or written.

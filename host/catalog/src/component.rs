@@ -44,7 +44,7 @@ const INTERFACES: &[(&str, Option<Taken>)] = &[
     ("random", Some((Kind::Random, &["random"]))),
 ];
 
-/// WASI packages that `wasm32-wasip2` always imports. The host answers them with closed, deterministic implementations,
+/// WASI packages that `wasm32-wasip2` always imports. The host links them to closed, deterministic implementations,
 /// so they give no authority and take no permission.
 const CLOSED_WASI: &[&str] = &[
     "wasi:cli",
@@ -62,12 +62,12 @@ pub enum ComponentError {
     Damaged {
         /// Where.
         offset: usize,
-        /// What the parser said.
+        /// The parser's message.
         message: String,
     },
     /// It nests deeper than is read.
     #[error(
-        "components or types stand inside of each other more than 100 times at byte {offset}: no toolchain makes such a component"
+        "components or types are nested more than 100 levels deep at byte {offset}: no toolchain makes such a component"
     )]
     TooDeep {
         /// Where.
@@ -122,7 +122,7 @@ impl Shape {
     /// Reads the outside of a component.
     ///
     /// # Errors
-    /// When the sections cannot be read, or hold more than is sane.
+    /// When the sections cannot be read, or exceed a bound.
     pub fn read(component: &[u8]) -> Result<Self, ComponentError> {
         nesting::check(component)?;
         let mut shape = Self {
@@ -275,7 +275,7 @@ impl Import {
             let version = interface.version.and_then(|text| Version::parse(text).ok());
             return match version {
                 Some(version) if version.major == 0 && version.minor == 2 => Need::Nothing,
-                _ => refused("only WASI 0.2 is answered; build for wasm32-wasip2".to_owned()),
+                _ => refused("only WASI 0.2 is supported; build for wasm32-wasip2".to_owned()),
             };
         }
         let instead = match interface.package {

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// The largest `mizzen.toml`, in bytes.
 pub const MAX_CONFIG: u64 = 1 << 20;
 
-/// Where a secret's value comes from. The value itself never stands in `mizzen.toml`.
+/// Where a secret's value comes from. The value itself is never in `mizzen.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
     /// An environment variable of the host.
@@ -52,15 +52,15 @@ pub struct PluginConfig {
     pub mode: TrustMode,
     /// `trust.toml`.
     pub trust_file: PathBuf,
-    /// What `tofu` remembers.
+    /// The pins of `tofu`.
     pub pins_file: PathBuf,
-    /// The limits that nobody can go above.
+    /// The ceilings of all plugins' limits.
     pub ceiling: Limits,
     /// Secrets by name.
     pub secrets: BTreeMap<String, SecretSource>,
     /// The operator's settings by plugin; checked against the plugin's schema when it is loaded.
     pub settings: BTreeMap<PluginName, serde_json::Value>,
-    /// Packs that govern every run of the host; nobody below can unmount them.
+    /// Packs that govern every run of the host; no council or chain can unmount them.
     pub governance: Vec<PackMount>,
     /// Hosts, in lower case, that plugins may reach by name although their addresses are private, if that is granted too.
     pub private_hosts: BTreeSet<String>,
@@ -191,7 +191,7 @@ impl PluginConfig {
             .unwrap_or_default()
         {
             let read = node.parsed("write a host's name, without a port", |text| {
-                // Any port will do: it is only there to have the host read as a URL's is.
+                // The port only makes the text parse like the host of a URL.
                 let host = HostPort::new(text, 80).map(|target| target.host().to_owned());
                 host.ok_or_else(|| format!("`{}` is not a host", shorten(text)))
             });
@@ -222,7 +222,7 @@ impl PluginConfig {
         table.finish();
     }
 
-    /// Where the highest version of each plugin is remembered: beside the pins, which are remembered by the same hand.
+    /// The file with the highest version of each plugin, beside the pins.
     pub fn versions_file(&self) -> PathBuf {
         self.pins_file.with_file_name("versions.toml")
     }
@@ -349,7 +349,7 @@ fn read_secret(name: &str, node: &Node<'_, '_>, base: &Path) -> Option<SecretSou
     }
     let help = "write { env = \"NAME\" } or { file = \"PATH\" }";
     if node.is_string() {
-        node.report("a secret's value does not stand in mizzen.toml", help);
+        node.report("a secret's value does not belong in mizzen.toml", help);
         return None;
     }
     let mut table = node.section()?;

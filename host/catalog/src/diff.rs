@@ -23,13 +23,13 @@ pub struct UpgradeDiff {
     pub to: Version,
     /// What it asks for.
     pub permissions: PermissionDiff,
-    /// What it may use up.
+    /// Its limits.
     pub limits: LimitsDiff,
     /// What it claims.
     pub namespaces: NamespaceDiff,
 }
 
-/// The namespaces that an upgrade claims, or gives up.
+/// The namespaces that an upgrade claims, or drops.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NamespaceDiff {
     /// Claimed by the new version only.
@@ -81,7 +81,7 @@ impl fmt::Display for UpgradeDiff {
 pub struct Asked {
     /// The permission.
     pub permission: Permission,
-    /// Why the author says it is needed.
+    /// The author's reason for it.
     pub reason: String,
 }
 
@@ -169,7 +169,7 @@ impl fmt::Display for PermissionDiff {
             if index > 0 {
                 writeln!(f)?;
             }
-            // Somebody decides by these lines: a reason must not be able to hide the next one.
+            // The operator decides by these lines: a reason must not be able to hide the next one.
             let reworded = self
                 .reworded
                 .iter()
@@ -184,7 +184,7 @@ impl fmt::Display for PermissionDiff {
     }
 }
 
-/// The author's words, with nothing in them that a terminal would obey.
+/// The author's text without control characters.
 fn in_one_line(reason: &str) -> String {
     let shown = |c: char| if steers_a_terminal(c) { '\u{fffd}' } else { c };
     reason.chars().map(shown).collect()
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn more_less_and_the_same_are_told_apart() {
+    fn more_less_and_the_same_are_distinguished() {
         let old = manifest(&["kv:*", "net:a.com", "clock"]);
         let new = manifest(&["kv:read", "net:*.com", "clock"]);
         let diff = PermissionDiff::between(Some(&old), &new);

@@ -1,4 +1,4 @@
-//! Why a plugin, or a set of plugins, was not loaded: a stable code, the stage, whom it concerns, and what to do.
+//! Why a plugin, or a set of plugins, was not loaded: a stable code, the stage, the plugin, and what to do.
 
 use serde::Serialize;
 use std::fmt;
@@ -45,7 +45,7 @@ kebab_codes! {
         Read = "read",
         /// `plugin.toml` is read.
         Manifest = "manifest",
-        /// The version of the contract is one that the host speaks.
+        /// The host supports the version of the contract.
         ApiVersion = "api-version",
         /// Every signature holds.
         Signature = "signature",
@@ -57,7 +57,7 @@ kebab_codes! {
         Order = "order",
         /// Every import is covered by a declared and granted permission.
         Imports = "imports",
-        /// What is exported is what the manifest says.
+        /// The exports are those that the manifest declares.
         Provides = "provides",
         /// The component is compiled.
         Compile = "compile",
@@ -103,11 +103,11 @@ kebab_codes! {
         ImportNotPermitted = "import-not-permitted",
         /// An import's permission is declared, but not granted by the operator.
         PermissionNotGranted = "permission-not-granted",
-        /// An upgrade asks for more than the running version, and nobody approved it.
+        /// An upgrade asks for more than the running version, without approval.
         ApprovalNeeded = "approval-needed",
         /// The component's structure cannot be read.
         Component = "component",
-        /// The exports are not what `provides` says.
+        /// The exports are not what `provides` declares.
         ProvidesMismatch = "provides-mismatch",
         /// The default version that was chosen is not installed.
         DefaultNotInstalled = "default-not-installed",
@@ -170,7 +170,7 @@ impl fmt::Display for PluginLoadError {
     }
 }
 
-/// Whom a problem concerns; makes the errors of one plugin.
+/// The plugin that a problem concerns; makes the errors of one plugin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Subject {
     pub(crate) plugin: Option<String>,

@@ -13,17 +13,17 @@ use std::time::Duration;
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The operating system said no.
+    /// The operating system refused.
     #[error("cannot {act} {}: {source}", path.display())]
     Io {
         /// What was tried: `read`, `write`, ….
         act: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// A folder, a pipe or a device stands where a file was expected.
+    /// A folder, a pipe or a device is where a file was expected.
     #[error("{} is not a regular file", path.display())]
     NotAFile {
         /// The path.
@@ -45,7 +45,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// Another process edits it, and does not come to an end.
+    /// Another process edits it and does not finish.
     #[error(
         "another mizzen process has been changing {} for more than {waited:?}; let it finish or stop it, and try again",
         path.display()
@@ -75,7 +75,7 @@ impl FileError {
 /// # Errors
 /// See [`FileError`].
 pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
-    // Asked before opening: opening a pipe would wait for a writer.
+    // Checked before opening: opening a pipe would wait for a writer.
     let before = fs::metadata(path).map_err(FileError::io("read", path))?;
     if !before.is_file() {
         return Err(FileError::NotAFile {
@@ -113,7 +113,7 @@ pub fn read_text(path: &Path, max: u64) -> Result<String, FileError> {
     })
 }
 
-/// A name next to `path` that nobody else uses.
+/// A unique temporary name next to `path`.
 fn beside(path: &Path) -> Result<PathBuf, FileError> {
     let unlucky = |error: getrandom::Error| FileError::io("write", path)(io::Error::other(error.to_string()));
     let number = getrandom::u64().map_err(unlucky)?;
@@ -157,7 +157,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     })
 }
 
-/// Rewrites a file that a person keeps: a link stays a link, and the file keeps its mode. A new file gets `mode`.
+/// Rewrites a file that a person edits: a link stays a link, and the file keeps its mode. A new file gets `mode`.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -187,7 +187,7 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     fs::remove_file(path).map_err(FileError::io("remove", path))
 }
 
-/// Creates a folder and those above it, as everybody may see them.
+/// Creates a folder and its parents, readable by all users.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -195,7 +195,7 @@ pub fn folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::io("create", path))
 }
 
-/// Creates a folder and those above it; a new one can be entered by its owner only.
+/// Creates a folder and its parents; a new one is accessible to its owner only.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -207,7 +207,7 @@ pub fn private_folder(path: &Path) -> Result<(), FileError> {
         .map_err(FileError::io("create", path))
 }
 
-/// The mode of a file that others than its owner can write, if there is one: whoever can write `trust.toml` decides who is trusted.
+/// The mode of a file that others than its owner can write, if there is one: a user who can write `trust.toml` decides who is trusted.
 pub fn writable_by_others(path: &Path) -> Option<u32> {
     let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & 0o022 != 0).then_some(mode)
@@ -234,7 +234,7 @@ mod tests {
     fn a_file_that_others_can_write_is_found() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("trust.toml");
-        assert_eq!(writable_by_others(&file), None, "what is not there is nobody's");
+        assert_eq!(writable_by_others(&file), None, "a missing file is not writable");
         fs::write(&file, "").unwrap();
         for (mode, found) in [
             (0o600, None),

@@ -42,7 +42,7 @@ pub(crate) fn key(seed: u8) -> SecretKey {
     SecretKey::from_seed(&[seed; 32])
 }
 
-/// What a test says about a plugin; the rest is as plain as can be.
+/// The properties of a plugin that a test sets; the rest is minimal.
 #[derive(Clone)]
 pub(crate) struct Plugin {
     pub(crate) name: &'static str,

@@ -46,7 +46,7 @@ pub(crate) fn command<'a>(
     let mut command = format!("mizzen plugins grants {plugin}");
     for permission in permissions {
         let text = permission.to_string();
-        // No permission holds a quote; what a shell would take for a pattern is quoted.
+        // No permission holds a quote; a text that a shell would expand is quoted.
         let quote = if text.chars().all(plain) { "" } else { "'" };
         command.push_str(&format!(" --add {quote}{text}{quote}"));
     }
@@ -58,7 +58,7 @@ pub(crate) fn command<'a>(
 pub enum GrantPolicy {
     /// From the operator's list: a host.
     Listed(Grants),
-    /// Whatever the plugin declares: an author who runs the own plugin, never a host.
+    /// Whatever the plugin declares: an author who runs their own plugin, never a host.
     AsDeclared,
 }
 

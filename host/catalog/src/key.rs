@@ -109,7 +109,7 @@ impl SecretKey {
     /// A new key from the operating system's randomness.
     ///
     /// # Errors
-    /// When the operating system has none to give.
+    /// When the operating system has none.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut seed = Zeroizing::new([0; 32]);
         getrandom::fill(seed.as_mut())?;
@@ -148,7 +148,7 @@ impl SecretKey {
         self.public().id()
     }
 
-    /// Signs something that is not a package. `domain` says what, so that a signature for one thing is none for another.
+    /// Signs something that is not a package. `domain` separates purposes: a signature for one is invalid for another.
     pub fn sign_for(&self, domain: &str, message: &[u8]) -> [u8; 64] {
         self.sign(&separated(domain, message))
     }

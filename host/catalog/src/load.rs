@@ -1,7 +1,7 @@
 //! Loading a set: every static stage, for every plugin, with all the problems together.
 //!
 //! The stages are those of [`Stage`]; the last three (compile, describe, register) need the sandbox, which takes the
-//! [`LoadPlan`] from here and comes back to [`crate::register`]. Files are read in the order of their paths and decided
+//! [`LoadPlan`] from here and passes its descriptions to [`crate::register`]. Files are read in the order of their paths and decided
 //! in the order of name and version, so that the same input gives the same plan and the same problems.
 
 mod candidate;
@@ -39,7 +39,7 @@ pub struct Terms {
     pub policy: Policy,
     /// What is granted.
     pub grants: GrantPolicy,
-    /// The limits that nobody can go above.
+    /// The ceilings of all plugins' limits.
     pub ceiling: Limits,
     /// The largest package that is read.
     pub max_package: u64,
@@ -139,7 +139,7 @@ fn verify(mut candidate: Candidate, terms: &Terms) -> Result<VerifiedPlugin, Loa
 }
 
 /// Whether two manifests of one name are versions of one plugin: they share a namespace, for which both keys were
-/// trusted. Ask it before one takes the place of the other.
+/// trusted. Check it before one replaces the other.
 pub fn is_same_plugin(a: &Manifest, b: &Manifest) -> bool {
     set::is_same_plugin(a, b)
 }
@@ -149,11 +149,11 @@ pub fn is_same_plugin(a: &Manifest, b: &Manifest) -> bool {
 pub struct Change {
     /// The bytes of a new package, and the path that it would have.
     pub add: Option<(PathBuf, Vec<u8>)>,
-    /// Files that would go.
+    /// Files that would be removed.
     pub remove: Vec<PathBuf>,
 }
 
-/// A package of a set as it lies there; nothing is verified.
+/// A package of a set as a file; nothing is verified.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The file.
@@ -200,7 +200,7 @@ pub fn load_changed(sources: &Sources, change: &Change, terms: &Terms) -> Result
         .chain(new)
         .partition(|candidate| candidate.is_disabled(sources));
     candidates.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-    // A working copy: what one plugin pins holds for the next, and nothing is kept before the whole set has passed.
+    // A working copy: what one plugin pins applies to the next, and nothing is stored before the whole set has passed.
     let mut policy = terms.policy.clone();
     for candidate in &mut candidates {
         for (namespace, key) in candidate.decide(&policy, terms) {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub const MANIFEST_SECTION: &str = "mizzen:manifest";
 /// The name of the sections that hold signatures.
 pub const SIGNATURE_SECTION: &str = "mizzen:signature";
-/// The largest package that is read, unless the operator says otherwise: 64 MiB.
+/// The largest package that is read by default: 64 MiB.
 pub const MAX_PACKAGE: u64 = 64 << 20;
 
 const RESERVED: &str = "mizzen:";
@@ -54,7 +54,7 @@ pub enum PackageError {
         "the file is WebAssembly of an unknown version; only components (version 13, layer 1) are plugins"
     )]
     UnknownVersion,
-    /// It ends in the middle of a section, or a section says that it is larger than the file.
+    /// It ends in the middle of a section, or a section declares that it is larger than the file.
     #[error(
         "the section at byte {offset} does not fit in the file of {size} bytes: the file is cut off or damaged"
     )]
@@ -91,9 +91,7 @@ pub enum PackageError {
         offset: usize,
     },
     /// A section name that belongs to Mizzen and means nothing.
-    #[error(
-        "the section `{name}` at byte {offset} is not one that Mizzen knows; names with `mizzen:` are reserved"
-    )]
+    #[error("the section `{name}` at byte {offset} is unknown; names with `mizzen:` are reserved")]
     ReservedName {
         /// The name.
         name: String,
@@ -108,7 +106,7 @@ pub enum PackageError {
         /// What does not fit.
         reason: &'static str,
     },
-    /// More signatures than anybody needs.
+    /// Too many signatures.
     #[error("the package has more than {MAX_SIGNATURES} signatures")]
     TooManySignatures,
 }
@@ -231,7 +229,7 @@ impl Package {
         &self.signatures
     }
 
-    /// Checks every signature. One that does not hold spoils the package, however many others do.
+    /// Checks every signature. One that does not hold invalidates the package, however many others do.
     ///
     /// # Errors
     /// When there is none, one does not hold, or a key signed twice.

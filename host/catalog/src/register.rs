@@ -1,6 +1,6 @@
 //! The last stage: entering what the plugins of a plan describe.
 //!
-//! The sandbox asks each plugin of a [`crate::LoadPlan`] to describe itself and hands over the answers, or the failures.
+//! The sandbox describes each plugin of a [`crate::LoadPlan`] and passes on the descriptions, or the failures.
 //! This is pure: the same descriptions give the same registry or the same problems. What the schemas of a tool mean is
 //! checked by the engine before it hands over its [`Description`]; here only their shape is.
 
@@ -27,12 +27,12 @@ use std::sync::Arc;
 /// More things than one plugin may describe.
 const MAX_ITEMS: usize = 1_000;
 
-/// What one plugin answered when it was asked to describe itself.
+/// The description of one plugin.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// The plugin.
     pub planned: PlannedPlugin,
-    /// What it has, or why it could not say.
+    /// What it has, or why it could not be described.
     pub outcome: Result<Described, Failure>,
 }
 
@@ -41,7 +41,7 @@ pub struct Description {
 pub enum Failure {
     /// It does not compile.
     Compile(String),
-    /// It trapped, ran out of a limit, or answered differently when it was asked again.
+    /// It trapped, ran out of a limit, or returned two different descriptions.
     Describe(String),
     /// A schema of one of its tools was refused.
     Schema(String),
@@ -51,7 +51,7 @@ pub enum Failure {
     Settings(String),
 }
 
-/// What a plugin has, as it says; everything still hostile.
+/// What a plugin has by its own description, still untrusted.
 #[derive(Debug, Clone, Default)]
 pub struct Described {
     /// The tools.
@@ -69,7 +69,7 @@ pub struct ItemDraft {
     pub id: String,
     /// Its version, for those that have one.
     pub version: Option<String>,
-    /// What else a pack says of itself.
+    /// The rest of a pack's description.
     pub pack: Option<PackDraft>,
 }
 
@@ -232,7 +232,7 @@ impl Entry {
             ));
         }
         for tool in plugin.manifest().tools_with_tables() {
-            // A table for a tool that is not there limits nothing: the author believes in something that is not so.
+            // A table for a tool that does not exist limits nothing: the author relies on a limit that is not there.
             if !names.iter().any(|name| name == tool.as_str()) {
                 let message =
                     format!("plugin.toml has [tools.{tool}], and the plugin describes no tool `{tool}`");
@@ -288,7 +288,7 @@ impl Entry {
             && spec.side_effects() > stated
         {
             let message = format!(
-                "tool {shown} has the side effects `{}`, and plugin.toml states no more than `{stated}`",
+                "tool {shown} has the side effects `{}`, and plugin.toml declares no more than `{stated}`",
                 spec.side_effects()
             );
             let help = format!(
@@ -398,7 +398,7 @@ impl Entry {
     }
 
     /// What is described must be inside of a namespace that the plugin claims, no other plugin may claim it more closely, and the
-    /// keys that signed must be good for it.
+    /// keys that signed must be trusted for it.
     fn check_namespace(
         &mut self,
         planned: &PlannedPlugin,

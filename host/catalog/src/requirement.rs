@@ -1,4 +1,4 @@
-//! `namespace.name@^1.2`: a tool, and which versions of it will do.
+//! `namespace.name@^1.2`: a tool, and which versions of it match.
 
 use mizzen_model::namespace::{NameError, ToolId, shorten};
 use semver::{Version, VersionReq};
@@ -52,12 +52,12 @@ impl ToolRequirement {
         &self.id
     }
 
-    /// Whether a version was asked for.
+    /// Whether a version is required.
     pub const fn names_version(&self) -> bool {
         self.version.is_some()
     }
 
-    /// Whether this version will do.
+    /// Whether this version matches.
     pub fn matches(&self, version: &Version) -> bool {
         self.version
             .as_ref()

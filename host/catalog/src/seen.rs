@@ -1,7 +1,7 @@
 //! The highest version of each plugin that a host has had, in a small TOML file: what an older version is compared with.
 //!
-//! An older version may have the holes that the newer one mended, and it is signed just as well. So going back is an act of
-//! its own, which somebody has to mean.
+//! An older version may have the bugs that the newer one fixed, and it is signed just as well. So a downgrade needs an
+//! explicit approval.
 
 use crate::files;
 use crate::trust::TrustFileError;
@@ -57,7 +57,7 @@ impl Seen {
     /// When it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), TrustFileError> {
         let mut text = String::from(
-            "# The highest version of each plugin that this host has had, remembered by `mizzen`: an older one is a step back.\n[versions]\n",
+            "# The highest version of each plugin that this host has had, recorded by `mizzen`: an older one is a downgrade.\n[versions]\n",
         );
         for (name, version) in &self.0 {
             text.push_str(&format!("{name} = \"{version}\"\n"));
@@ -65,7 +65,7 @@ impl Seen {
         Ok(files::replace(path, text.as_bytes(), 0o600)?)
     }
 
-    /// Remembers a version, if it is higher than the one that is known. Says whether it was.
+    /// Records a version, if it is higher than the known one. Returns whether it was.
     pub fn raise(&mut self, plugin: &PluginName, version: &Version) -> bool {
         let higher = self.highest(plugin).is_none_or(|known| known < version);
         if higher {

@@ -33,7 +33,7 @@ pub enum SignatureError {
         /// The key it claims to be by.
         key: KeyId,
     },
-    /// The same key signed twice, which adds nothing and may be meant to look like more.
+    /// The same key signed twice, which adds nothing and could pass for two signers.
     #[error("key {key} signed the package twice; remove one of the signatures")]
     Twice {
         /// The key.
@@ -41,7 +41,7 @@ pub enum SignatureError {
     },
 }
 
-/// A signature as it stands in a package; not verified.
+/// A signature as it is in a package; not verified.
 #[derive(Debug, Clone)]
 pub struct SignatureBlock {
     public_key: [u8; 32],

@@ -22,7 +22,7 @@ use std::fmt;
 pub struct UnixTime(pub i64);
 
 impl UnixTime {
-    /// What the machine's clock says. For `main` and the operations; everything below takes the time as an argument.
+    /// The time of the machine's clock. For `main` and the operations; everything below takes the time as an argument.
     pub fn now() -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)))
@@ -54,14 +54,14 @@ impl fmt::Display for UnixTime {
     }
 }
 
-/// Where trust comes from when `trust.toml` says nothing about a namespace.
+/// Where trust comes from when `trust.toml` has no entry for a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrustMode {
     /// Nowhere: only what `trust.toml` lists.
     #[default]
     Pinned,
-    /// The first key of a namespace is remembered; another one is refused later.
+    /// The first key of a namespace is pinned; another one is refused later.
     Tofu,
     /// The development key of this machine may sign for everything.
     Dev,
@@ -98,7 +98,7 @@ pub struct Policy {
     pub mode: TrustMode,
     /// `trust.toml`.
     pub store: TrustStore,
-    /// What `tofu` has remembered.
+    /// The pins of `tofu`.
     pub pins: Pins,
     /// The development key of this machine, which counts in `dev` mode only.
     pub dev_key: Option<KeyId>,

@@ -29,7 +29,7 @@ pub struct VerifiedPlugin {
 }
 
 /// The terms on which a plugin was trusted, kept for what it describes: a namespace below a claimed one may need more signatures
-/// or another key, and nothing that has not been judged is registered.
+/// or another key, and nothing is registered without that check.
 #[derive(Debug, Clone)]
 pub(crate) struct Judge {
     /// With what the set itself pins.
@@ -103,7 +103,7 @@ impl VerifiedPlugin {
         &self.granted
     }
 
-    /// What the plugin may do: declared ∩ granted. Narrow it by what the tool asks before a call.
+    /// What the plugin may do: declared ∩ granted. Narrow it by the tool's own permissions before a call.
     pub fn effective(&self) -> Effective {
         Effective::new(Arc::clone(&self.declared), Arc::clone(&self.granted))
     }
@@ -126,7 +126,7 @@ impl VerifiedPlugin {
             .map_or(limits, |draft| draft.narrow(limits))
     }
 
-    /// What is odd, but no reason to refuse.
+    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -124,7 +124,7 @@ pub(crate) fn end(result: &ChainExecutionResult) -> Row {
     }
 }
 
-/// An error with its code, once: a tool that is denied something says `denied: …` itself.
+/// An error with its code, once: what hosts recorded earlier may begin with `denied: ` or `unavailable: `.
 fn told(error: &ExecutionError) -> String {
     let said = error.message.split_once(": ");
     match said.filter(|(word, _)| word.eq_ignore_ascii_case(&error.code)) {
@@ -209,11 +209,15 @@ fn step(it: &StepExecution, of: &ChainExecutionResult, names: &Names) -> Row {
     };
     Row {
         key: format!("step {} {}", it.order, it.status),
-        kind: "step",
-        // A tool that is called without a council has no sprite.
-        what: match &of.tool {
-            Some(tool) => format!("{} {tool}", it.order),
-            None => format!(
+        kind: if it.node.is_some() { "node" } else { "step" },
+        // A tool that is called without a council has no sprite, nor has the node of a graph.
+        what: match (&of.tool, &it.node) {
+            (Some(tool), _) => format!("{} {tool}", it.order),
+            (None, Some(node)) if node.iteration > 1 => {
+                format!("{} {} #{}", it.order, node.id, node.iteration)
+            }
+            (None, Some(node)) => format!("{} {}", it.order, node.id),
+            (None, None) => format!(
                 "{} {}.{}",
                 it.order,
                 name(names, &it.sprite_id.to_string()),

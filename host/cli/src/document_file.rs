@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use mizzen_model::json::{self, Json, Limits};
 use mizzen_model::yaml;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -24,6 +25,38 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
     let tape = json::parse(text, Limits::default())?;
     Ok(tape.root().to_json_unique()?.to_serde_exact()?)
+}
+
+/// A value that is JSON, or else the text itself. JSON that cannot be used as it stands is refused, and not taken for a text.
+pub(crate) fn value_or_text(text: &str) -> anyhow::Result<serde_json::Value> {
+    match json::parse(text, Limits::default()) {
+        Ok(_) => value(text),
+        Err(_) => Ok(text.into()),
+    }
+}
+
+/// The value of an option such as `--input`: JSON, `@FILE`, or `-` for standard input. Read as strictly as [`value`] does.
+pub(crate) fn argument(option: &str, text: &str) -> anyhow::Result<Json> {
+    let file = match text.strip_prefix('@') {
+        Some(path) => Some(path),
+        None => (text == "-").then_some(text),
+    };
+    let text = match file {
+        Some(path) => Cow::Owned(self::text(Path::new(path))?),
+        None => Cow::Borrowed(text),
+    };
+    let value = json::parse(&text, Limits::default())
+        .map_err(anyhow::Error::from)
+        .and_then(|tape| Ok(tape.root().to_json_unique()?))
+        .with_context(|| {
+            format!(
+                "{option} is not JSON; write an object such as '{{\"name\": \"Ada\"}}', @FILE, or - for standard input"
+            )
+        })?;
+    value
+        .to_serde_exact()
+        .with_context(|| format!("{option} cannot be used"))?;
+    Ok(value)
 }
 
 /// The text of a file or a pipe, which may have no end.

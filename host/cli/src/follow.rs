@@ -1,5 +1,5 @@
 //! Follows a run of a host in this process to its end: shows it, asks the person at the terminal when it escalates, and cancels it on
-//! Ctrl-C.
+//! Ctrl-C. The question is also put for runs of other hosts ([`ask`]).
 
 mod interrupt;
 mod question;
@@ -23,6 +23,33 @@ use uuid::Uuid;
 pub(crate) const EXIT_WAITING: u8 = 4;
 /// Ctrl-C: 128 and the number of the signal, as shells say it.
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
+
+/// What a person at the terminal decided about one escalation.
+pub(crate) struct Decided {
+    pub(crate) escalation_id: String,
+    pub(crate) decision: Approval,
+    pub(crate) reason: String,
+}
+
+/// Asks the person at the terminal about a run of another host; none when nobody can be asked.
+pub(crate) async fn ask(result: &ChainExecutionResult, view: &mut View) -> Option<Decided> {
+    let mut question = Some(Question::of(Subject::of(result, None)?, view)?);
+    loop {
+        let answer = question::read(&mut question).await;
+        let asked = question.take()?;
+        match answer {
+            Answer::Decided { decision, reason } => {
+                return Some(Decided {
+                    escalation_id: asked.escalation_id().to_owned(),
+                    decision,
+                    reason,
+                });
+            }
+            Answer::Open(stage) => question = Some(asked.next(stage, view)),
+            Answer::Nobody => return None,
+        }
+    }
+}
 
 /// A run and who follows it.
 pub(crate) struct Follow<'a> {
@@ -129,7 +156,7 @@ impl Follow<'_> {
             return true;
         }
         view.say(&format!(
-            "it waits for a person: POST /v1/executions/{}/decision on a server of this data folder",
+            "it waits for a person: start `mizzen serve` on this data folder, then mizzen runs approve {} --reason TEXT (or deny)",
             self.id
         ));
         false

@@ -5,7 +5,7 @@ use crate::home::Home;
 use crate::plugin_host::PluginHost;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
-use mizzen_ops::{Clock, Host, HostKey, SystemClock};
+use mizzen_ops::{Clock, Host, HostKey, Runs, SystemClock};
 use mizzen_store::{FolderLock, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,6 +73,7 @@ impl LocalHost {
         let mut host = Host::new(store.clone());
         host.prompts = settings.prompts();
         host.hooks = settings.hooks()?;
+        host.runs = Runs::new(settings.runs()?);
         let host = Arc::new(host);
         let plugins = PluginHost {
             config,

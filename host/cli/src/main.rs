@@ -10,6 +10,7 @@ mod follow;
 mod home;
 mod jsonl;
 mod local_host;
+mod local_run;
 mod logs;
 mod moment;
 mod output;

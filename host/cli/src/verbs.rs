@@ -8,6 +8,7 @@ mod db;
 mod demo;
 mod doctor;
 mod governance;
+mod graph;
 mod ir;
 mod key;
 mod pack;
@@ -72,6 +73,8 @@ enum Verb {
     /// Show the whole story on the first-party plugins
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
+    /// Check and run graphs without a server
+    Graph(graph::Graph),
     /// Show and change which mandatory packs govern a data folder
     Governance(governance::Governance),
     /// Validate, convert, compare and draw IR documents
@@ -108,6 +111,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.verb {
         Verb::Audit(group) => group.run(),
         Verb::Chain(group) => group.run(),
+        Verb::Graph(group) => group.run(),
         Verb::Completions(verb) => verb.run(Arguments::command()),
         Verb::Condition(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),

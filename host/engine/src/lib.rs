@@ -7,6 +7,7 @@
 
 mod admission;
 pub mod condition;
+pub mod graph;
 pub mod map;
 mod outcome;
 pub mod pack;

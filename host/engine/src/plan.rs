@@ -2,11 +2,13 @@
 //!
 //! `C` is how a call is named by whoever makes it (a plugin, an export, a digest); a plan only carries it.
 
+mod graph;
 mod tool;
 
 pub use tool::ToolPlan;
 
 use crate::condition::{Condition, ConditionError};
+use crate::graph::GraphPlan;
 use crate::map::{EntryError, Map, Side};
 use crate::schema::Schema;
 use mizzen_model::chain::{Chain, ChainStep};
@@ -56,6 +58,8 @@ pub struct Plan<C> {
     governs: Vec<Governs>,
     /// The tool, where the plan is one call of a tool and not a chain.
     pub(crate) tool_called: Option<String>,
+    /// What follows what, where the plan is a graph; of a chain the steps follow each other.
+    pub(crate) graph: Option<GraphPlan>,
 }
 
 /// What packs govern beyond steps. A run keeps what it began with: in journals of earlier hosts these are not there.
@@ -192,6 +196,8 @@ pub(crate) enum StepInput {
     Mapped(Map<Value>),
     /// It is the run's input, whatever its type: the tool's own schema decides.
     Whole,
+    /// It is the state of the graph, as far as the node takes it.
+    State,
 }
 
 #[derive(Debug)]
@@ -290,6 +296,7 @@ impl<C> Plan<C> {
             gate_tool: None,
             governs: Vec::new(),
             tool_called: None,
+            graph: None,
         })
     }
 
@@ -363,10 +370,29 @@ impl<C> Plan<C> {
         })
     }
 
-    /// The call of a step, for whoever makes it; none when the step has no such call.
-    pub fn call(&self, order: u32) -> Option<&C> {
+    /// What a graph has beyond its nodes; none for a chain.
+    pub fn graph(&self) -> Option<&GraphPlan> {
+        self.graph.as_ref()
+    }
+
+    /// Why steps and nodes fail whose call could not be found.
+    pub fn unresolved(&self) -> impl Iterator<Item = &ExecutionError> {
+        let is_called = |place: usize| {
+            let node = self.graph.as_ref().and_then(|graph| graph.nodes.get(place));
+            node.is_none_or(|node| node.does == crate::graph::NodeDoes::Call)
+        };
+        let steps = self
+            .steps
+            .iter()
+            .enumerate()
+            .filter(move |(place, _)| is_called(*place));
+        steps.filter_map(|(_, step)| step.target.as_ref().err())
+    }
+
+    /// The call of a step, or of a node by its place; none when it has no such call.
+    pub fn call(&self, place: usize) -> Option<&C> {
         self.steps
-            .get(order as usize)?
+            .get(place)?
             .target
             .as_ref()
             .ok()

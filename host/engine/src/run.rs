@@ -9,17 +9,24 @@
 //!       end (D4, D21)
 //! ```
 //!
+//! The kernel is the same for chains and graphs: tasks (`run/task.rs`), calls and their attempts, deadlines, pauses, packs, approvals,
+//! nested calls, pending commands and the record. What follows what is asked of a program: a chain's steps follow each other
+//! ([`Run::passed`]), a graph's rules decide (`run/graph.rs`).
+//!
 //! To add a checkpoint: a variant of `Checkpoint` in `run/state.rs`, and where it leads in `Run::passed`.
 
+mod branches;
 mod event;
 mod failing;
 mod gates;
+mod graph;
 mod knowledge;
 mod nested;
 mod packs;
 mod rules;
 mod state;
 mod steps;
+mod task;
 
 pub use event::{CallFailure, Command, Event, KeptLog, Released, Transient};
 pub use knowledge::MomentFacts;
@@ -27,9 +34,13 @@ pub use nested::{Callee, NestedAsked, NestedReply, Within};
 pub use packs::{Evidence, PackAnswer, PackQuestion};
 pub use state::GateQuestion;
 
-use crate::plan::Plan;
+pub(crate) use knowledge::size as size_of;
+
+use crate::plan::{Plan, PlannedStep};
+use branches::Branches;
+use graph::GraphRun;
 use mizzen_model::execution::{
-    Approval, CallLog, ChainExecutionResult, Escalation, EscalationAnswer, ExecutionError, ExecutionStatus,
+    Approval, ChainExecutionResult, Escalation, EscalationAnswer, ExecutionError, ExecutionStatus,
     StepExecution, StepStatus,
 };
 use mizzen_model::id::ExecutionId;
@@ -37,6 +48,7 @@ use mizzen_model::timestamp::Timestamp;
 use serde_json::{Value, json};
 use state::{Checkpoint, Continuation, State};
 use std::sync::Arc;
+use task::Task;
 
 /// How large a mapped input or output may become, in bytes of JSON text; a tool's own limits are lower.
 const MAP_LIMIT: usize = 8 << 20;
@@ -68,55 +80,36 @@ pub struct Run<C> {
     outputs: Vec<Option<Value>>,
     /// The variable `steps` of conditions.
     steps: Value,
-    state: State,
+    /// The task in focus: the chain's or graph's own, or a branch's while its event is taken in.
+    task: Task,
+    /// The tasks of branches that run beside each other.
+    branches: Branches,
+    /// Where a graph stands; none for a chain.
+    graph: Option<Box<GraphRun>>,
     started_ms: u64,
     deadline_ms: u64,
     escalation_ms: Option<u64>,
     questions: u32,
-    /// When the last call was commanded, in milliseconds since 1970.
-    called_ms: u64,
-    /// What a call answered, while packs look at it.
-    held: Option<Value>,
-    /// Why an attempt failed, while packs look at it.
-    failure: Option<failing::Failing>,
     /// How the run ends, while packs look at it; and whether they have.
     ending: Option<(ExecutionStatus, Option<ExecutionError>)>,
     end_judged: bool,
     /// What the packs let through of what happened last.
     released: Option<Released>,
-    /// What the guest of the step's last call wrote, until the step has ended.
-    log: CallLog,
     /// Whether the log of what packs looked at last may be kept.
     kept_log: KeptLog,
-    /// Calls that tools make.
-    nested: nested::Nested,
     /// What tools said that they used up.
     used: knowledge::Used,
     /// Who answered an escalation, and who cancelled the run; empty when nobody did.
     answered_by: String,
     cancelled_by: String,
-    /// What was commanded last and has not been answered.
-    pending: Vec<Command>,
 }
 
 impl<C> Run<C> {
     /// Begins a run: rules and gates are evaluated until something must happen outside.
     pub fn start(plan: Arc<Plan<C>>, start: Start) -> (Self, Vec<Command>) {
-        let steps = plan.steps.iter().zip(0u32..).map(|(step, order)| StepExecution {
-            order,
-            sprite_id: step.sprite_id,
-            action: step.action.clone(),
-            status: StepStatus::Pending,
-            output: None,
-            error: None,
-            input: None,
-            started_at: None,
-            duration_ms: None,
-            attempts: 0,
-            calls: Vec::new(),
-            log: Vec::new(),
-            log_dropped: 0,
-        });
+        // The steps of a graph are visits of its nodes: nobody knows them before.
+        let steps = plan.steps.iter().filter(|_| plan.graph.is_none());
+        let steps = steps.zip(0u32..).map(|(step, order)| pending_step(step, order));
         let result = ChainExecutionResult {
             execution_id: start.execution_id,
             council_id: plan.council_id,
@@ -133,9 +126,11 @@ impl<C> Run<C> {
             packs: (!plan.packs.is_empty()).then(Vec::new),
             erased: None,
             tool: plan.tool_called.clone(),
+            graph: graph::record(&plan),
         };
         let mut run = Self {
-            outputs: vec![None; plan.steps.len()],
+            outputs: vec![None; if plan.graph.is_none() { plan.steps.len() } else { 0 }],
+            graph: graph::GraphRun::of(&plan),
             steps: Value::Array(Vec::new()),
             deadline_ms: start.now_ms.saturating_add(plan.timeout_ms),
             escalation_ms: start.escalation_ms,
@@ -144,28 +139,27 @@ impl<C> Run<C> {
             input: start.input,
             redacted_input: None,
             input_is_redacted: false,
-            state: State::Moving(Checkpoint::Start, 0),
+            task: Task::at(State::Moving(Checkpoint::Start, 0)),
+            branches: Branches::default(),
             started_ms: start.now_ms,
             questions: 0,
-            held: None,
-            failure: None,
-            called_ms: 0,
             ending: None,
             end_judged: false,
             released: None,
-            log: CallLog::default(),
             kept_log: KeptLog::default(),
-            nested: nested::Nested::default(),
             used: knowledge::Used::default(),
             answered_by: String::new(),
             cancelled_by: String::new(),
-            pending: Vec::new(),
         };
         for step in 0..run.result.steps.len() {
             run.describe_step(u32::try_from(step).unwrap_or(u32::MAX));
         }
         let mut commands = Vec::new();
-        run.judge_rules(start.now_ms, &mut commands);
+        if run.graph.is_some() {
+            run.begin_graph(start.now_ms, &mut commands);
+        } else {
+            run.judge_rules(start.now_ms, &mut commands);
+        }
         run.advance(start.now_ms, &mut commands);
         run.remember(&commands);
         (run, commands)
@@ -193,11 +187,34 @@ impl<C> Run<C> {
         } else if self.expires_at_ms().is_some_and(|at_ms| now_ms >= at_ms) && !is_cancelled {
             self.expire(now_ms, &mut commands);
         } else {
-            self.take(event, now_ms, &mut commands);
+            match self.branch_of(&event) {
+                Some(order) => self.in_branch(order, &mut commands, |run, commands| {
+                    run.take(event, now_ms, commands);
+                }),
+                None => self.take(event, now_ms, &mut commands),
+            }
             self.advance(now_ms, &mut commands);
         }
         self.remember(&commands);
         commands
+    }
+
+    /// The place in the plan of what a task does: a chain's step, or the node that a graph visits.
+    pub(super) fn node_of(&self, order: u32) -> usize {
+        match &self.graph {
+            None => order as usize,
+            Some(graph) => graph.node_of(order),
+        }
+    }
+
+    /// What the plan has of a task.
+    fn planned(&self, order: u32) -> Option<&PlannedStep<C>> {
+        self.plan.steps.get(self.node_of(order))
+    }
+
+    /// The call of a task, for the driver that makes it.
+    pub fn call_of(&self, order: u32) -> Option<&C> {
+        self.plan.call(self.node_of(order))
     }
 
     /// The result of a run that is not needed any more.
@@ -241,17 +258,29 @@ impl<C> Run<C> {
     }
 
     /// What was commanded and has not been answered: what an interrupted run has in doubt.
-    pub fn pending(&self) -> &[Command] {
-        &self.pending
+    pub fn pending(&self) -> Vec<Command> {
+        let branches = self.branches.tasks().flat_map(|task| &task.pending);
+        self.task.pending.iter().chain(branches).cloned().collect()
     }
 
     /// When the run must be given a [`Event::Tick`] at the latest; none when it has ended, or waits for a person for as long as it takes.
     pub fn wake_at_ms(&self) -> Option<u64> {
-        match &self.state {
-            State::Done => None,
-            State::Approval { .. } => self.expires_at_ms(),
-            State::Backoff { until_ms, .. } => Some(self.deadline_ms.min(*until_ms)),
-            State::Moving(..) | State::Asking { .. } => Some(self.deadline_ms),
+        let branches = self.branches.tasks().filter_map(|task| self.wake_of(task));
+        branches.chain(self.wake_of(&self.task)).min()
+    }
+
+    fn wake_of(&self, task: &Task) -> Option<u64> {
+        match &task.state {
+            State::Done | State::Over | State::Paused { .. } => None,
+            State::Approval { .. } | State::Input { .. } => self.expires_at_ms(),
+            State::Backoff { until_ms, .. } | State::Delay { until_ms, .. } => {
+                Some(self.deadline_ms.min(*until_ms))
+            }
+            State::Moving(..)
+            | State::Asking { .. }
+            | State::Entering(_)
+            | State::Deciding
+            | State::Forked => Some(self.deadline_ms),
             State::Calling { deadline_ms, .. } | State::Judging { deadline_ms, .. } => Some(*deadline_ms),
         }
     }
@@ -265,7 +294,7 @@ impl<C> Run<C> {
                 log,
             } => {
                 if self.is_calling(order, attempt) {
-                    self.log = log;
+                    self.task.log = log;
                     self.call_ended(order, attempt, result, now_ms, commands);
                 }
             }
@@ -276,7 +305,7 @@ impl<C> Run<C> {
                 result,
                 log,
             } => {
-                self.nested.take_log(&path, log);
+                self.task.nested.take_log(&path, log);
                 self.nested_ended(within, &path, result, now_ms, commands);
             }
             Event::Interrupted { within } => self.call_interrupted(within, now_ms, commands),
@@ -296,12 +325,22 @@ impl<C> Run<C> {
             } => {
                 self.decided(&escalation_id, decision, (reason, actor), now_ms, commands);
             }
-            Event::Tick => self.tick(now_ms, commands),
+            Event::Tick => {
+                self.tick(now_ms, commands);
+                self.tick_branches(now_ms, commands);
+            }
+            Event::Responded {
+                interrupt_id,
+                response,
+                actor,
+            } => self.responded_by(&interrupt_id, response, actor, now_ms, commands),
+            Event::Pause { .. } => self.pause(commands),
+            Event::Resume { .. } => self.resume(now_ms, commands),
             // How it ends is decided, and packs have little time to tell about it.
             Event::Cancel { .. } if self.has_ended_badly() => {}
             Event::Cancel { reason, actor } => {
                 self.cancelled_by = actor;
-                let error = ExecutionError::new("CANCELLED", reason, self.state.order());
+                let error = ExecutionError::new("CANCELLED", reason, self.task.state.order());
                 self.finish(ExecutionStatus::Cancelled, Some(error), now_ms, commands);
             }
         }
@@ -315,7 +354,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let State::Approval { since_ms, then, .. } = self.state else {
+        let State::Approval { since_ms, then, .. } = self.task.state else {
             return;
         };
         let Some(escalation) = self
@@ -340,7 +379,7 @@ impl<C> Run<C> {
                 self.deadline_ms = self.deadline_ms.saturating_add(waited_ms);
                 self.result.status = ExecutionStatus::Running;
                 match then {
-                    None => self.state = State::Moving(Checkpoint::Start, 0),
+                    None => self.task.state = State::Moving(Checkpoint::Start, 0),
                     Some(then) => self.go_on(then.later(waited_ms), now_ms, commands),
                 }
             }
@@ -353,10 +392,11 @@ impl<C> Run<C> {
 
     /// When the question that a person is asked expires.
     fn expires_at_ms(&self) -> Option<u64> {
-        match self.state {
+        match self.task.state {
             State::Approval {
                 since_ms, expires_ms, ..
             } => Some(since_ms.saturating_add(self.time_to_answer_ms(expires_ms)?)),
+            State::Input { expires_ms, .. } => expires_ms,
             _ => None,
         }
     }
@@ -380,16 +420,21 @@ impl<C> Run<C> {
         }
         self.result.escalation = Some(escalation);
         self.result.status = ExecutionStatus::AwaitingApproval;
-        self.state = State::Approval {
+        self.task.state = State::Approval {
             since_ms: now_ms,
             then,
             expires_ms,
         };
     }
 
-    /// Nobody has answered in time: that is a denial, never an approval.
+    /// Nobody has answered in time: that is a denial, never an approval. A graph says itself what follows.
     fn expire(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        let own = match self.state {
+        if let State::Input { .. } = self.task.state {
+            self.input_expired(now_ms, commands);
+            self.advance(now_ms, commands);
+            return;
+        }
+        let own = match self.task.state {
             State::Approval { expires_ms, .. } => expires_ms,
             _ => None,
         };
@@ -413,7 +458,7 @@ impl<C> Run<C> {
 
     fn has_ended_badly(&self) -> bool {
         let judged = matches!(
-            self.state,
+            self.task.state,
             State::Judging {
                 then: Continuation::End,
                 ..
@@ -428,9 +473,11 @@ impl<C> Run<C> {
 
     fn is_out_of_time(&self, now_ms: u64) -> bool {
         let has_own_time = matches!(
-            self.state,
+            self.task.state,
             State::Done
                 | State::Approval { .. }
+                | State::Input { .. }
+                | State::Paused { .. }
                 | State::Judging {
                     then: Continuation::End,
                     ..
@@ -440,25 +487,40 @@ impl<C> Run<C> {
     }
 
     fn time_up(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        let place = match self.state.order() {
-            Some(order) => format!("step {order}"),
-            None => "a gate".to_owned(),
+        let message = match (&self.graph, self.task.state.order()) {
+            (Some(_), _) => format!(
+                "the graph's timeout of {} ms was up at {}",
+                self.plan.timeout_ms,
+                self.whereabouts()
+            ),
+            (None, order) => {
+                let place = order.map_or("a gate".to_owned(), |order| format!("step {order}"));
+                format!(
+                    "the chain's timeout of {} ms was up in {place}",
+                    self.plan.timeout_ms
+                )
+            }
         };
-        let message = format!(
-            "the chain's timeout of {} ms was up in {place}",
-            self.plan.timeout_ms
-        );
-        let error = ExecutionError::new("TIMEOUT", message, self.state.order());
+        let error = ExecutionError::new("TIMEOUT", message, self.task.state.order());
         self.finish(ExecutionStatus::Failed, Some(error), now_ms, commands);
     }
 
     /// Evaluates what needs nothing from outside. Every round passes a gate or a step, so there is an end.
     fn advance(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        while let State::Moving(place, index) = self.state {
-            if self.gates_at(place).get(index).is_some() {
-                self.judge_gate(place, index, now_ms, commands);
-            } else {
-                self.passed(place, now_ms, commands);
+        loop {
+            match self.task.state {
+                State::Moving(place, index) if self.gates_at(place).get(index).is_some() => {
+                    self.judge_gate(place, index, now_ms, commands);
+                }
+                State::Moving(place, _) => self.passed(place, now_ms, commands),
+                State::Entering(node) => self.enter(node, now_ms, commands),
+                State::Deciding => self.decide_next(now_ms, commands),
+                State::Forked => {
+                    if !self.advance_block(now_ms, commands) {
+                        return;
+                    }
+                }
+                _ => return,
             }
         }
     }
@@ -469,10 +531,10 @@ impl<C> Run<C> {
             Checkpoint::Start if self.wants(mizzen_model::pack::Moment::BeforeRun) => {
                 self.ask_packs(Continuation::Start, now_ms, commands);
             }
-            Checkpoint::Start => self.state = State::Moving(Checkpoint::Before, 0),
+            Checkpoint::Start => self.task.state = State::Moving(Checkpoint::Before, 0),
             Checkpoint::Before => self.begin_step(0),
             Checkpoint::StepBefore(order) => self.call_step(order, now_ms, commands),
-            Checkpoint::StepAfter(order) => self.state = State::Moving(Checkpoint::EachStep(order), 0),
+            Checkpoint::StepAfter(order) => self.task.state = State::Moving(Checkpoint::EachStep(order), 0),
             Checkpoint::EachStep(order) => self.begin_step(order.saturating_add(1)),
             Checkpoint::OnError(order) if self.ends_the_chain(order) => self.fail(order, now_ms, commands),
             Checkpoint::OnError(order) => self.begin_step(order.saturating_add(1)),
@@ -481,12 +543,17 @@ impl<C> Run<C> {
     }
 
     fn begin_step(&mut self, order: u32) {
+        if self.graph.is_some() {
+            let first = (!self.plan.steps.is_empty()).then_some(0);
+            self.task.state = State::Entering(first);
+            return;
+        }
         let place = if (order as usize) < self.plan.steps.len() {
             Checkpoint::StepBefore(order)
         } else {
             Checkpoint::After
         };
-        self.state = State::Moving(place, 0);
+        self.task.state = State::Moving(place, 0);
     }
 
     fn finish(
@@ -496,7 +563,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        if self.state.is_outside() {
+        if self.leave_branches(now_ms) || self.task.state.is_outside() {
             commands.push(Command::StopCalls);
         }
         for step in &mut self.result.steps {
@@ -514,7 +581,7 @@ impl<C> Run<C> {
                 StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {}
             }
         }
-        (self.held, self.failure) = (None, None);
+        (self.task.held, self.task.failure) = (None, None);
         self.lose_nested(now_ms);
         if !self.end_judged && self.wants(mizzen_model::pack::Moment::AtEnd) {
             self.end_judged = true;
@@ -540,7 +607,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        self.state = State::Done;
+        self.task.state = State::Done;
         self.result.status = status;
         self.result.error = error;
         self.result.completed_at = Some(Timestamp::from_unix_ms(now_ms));
@@ -549,6 +616,11 @@ impl<C> Run<C> {
     }
 
     fn remember(&mut self, commands: &[Command]) {
+        if !self.branches.is_empty() && self.branches.focus().is_none() {
+            // What was commanded is the branches', and each remembers its own.
+            self.task.pending.clear();
+            return;
+        }
         let outside = commands.iter().filter(|command| {
             // What tools call is commanded again by them.
             match command {
@@ -558,8 +630,8 @@ impl<C> Run<C> {
             }
         });
         let outside: Vec<Command> = outside.cloned().collect();
-        if !outside.is_empty() || !self.state.is_outside() {
-            self.pending = outside;
+        if !outside.is_empty() || !self.task.state.is_outside() {
+            self.task.pending = outside;
         }
     }
 
@@ -569,6 +641,9 @@ impl<C> Run<C> {
         let Some(step) = self.result.steps.get(order as usize) else {
             return;
         };
+        if self.graph.is_some() {
+            return;
+        }
         let Value::Array(steps) = &mut self.steps else {
             return;
         };
@@ -593,5 +668,25 @@ impl<C> Run<C> {
             Some(output) => drop(described.insert("output".to_owned(), output.clone())),
             None => drop(described.remove("output")),
         }
+    }
+}
+
+/// A step that was not begun.
+fn pending_step<C>(step: &PlannedStep<C>, order: u32) -> StepExecution {
+    StepExecution {
+        order,
+        sprite_id: step.sprite_id,
+        action: step.action.clone(),
+        status: StepStatus::Pending,
+        output: None,
+        error: None,
+        input: None,
+        started_at: None,
+        duration_ms: None,
+        attempts: 0,
+        calls: Vec::new(),
+        log: Vec::new(),
+        log_dropped: 0,
+        node: None,
     }
 }

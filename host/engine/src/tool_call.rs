@@ -204,7 +204,7 @@ impl Tool {
                 };
                 return Err(Refused {
                     tool_code,
-                    ..refused(CallStage::Call, call_code(other), other.explain())
+                    ..refused(CallStage::Call, call_code(other), call_reason(other))
                 });
             }
         };
@@ -268,6 +268,16 @@ fn call_code(outcome: &Outcome) -> &'static str {
     }
 }
 
+/// Why a call has no output. The code says `DENIED` or `UNAVAILABLE` already.
+fn call_reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::ToolError(crate::ToolError::Denied(reason) | crate::ToolError::Unavailable(reason)) => {
+            reason.clone()
+        }
+        other => other.explain(),
+    }
+}
+
 fn refused(stage: CallStage, code: &'static str, reason: String) -> Refused {
     Refused {
         stage,
@@ -302,8 +312,28 @@ fn refused_with(stage: CallStage, code: &'static str, what: &str, found: Vec<Vio
 
 #[cfg(test)]
 mod tests {
-    use super::{is_tool_code, read_output};
+    use super::{call_reason, is_tool_code, read_output};
+    use crate::{Outcome, ToolError};
     use serde_json::json;
+
+    #[test]
+    fn a_reason_does_not_repeat_its_code() {
+        let check =
+            |error: ToolError, expected: &str| assert_eq!(call_reason(&Outcome::ToolError(error)), expected);
+        check(
+            ToolError::Denied("kv:write is not declared".into()),
+            "kv:write is not declared",
+        );
+        check(
+            ToolError::Unavailable("`x:1` cannot be reached".into()),
+            "`x:1` cannot be reached",
+        );
+        let failed = ToolError::Failed {
+            code: "QUOTA".into(),
+            message: "used up".into(),
+        };
+        check(failed, "QUOTA: used up");
+    }
 
     #[test]
     fn a_whole_number_of_an_answer_is_never_rounded() {

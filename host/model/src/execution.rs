@@ -1,4 +1,5 @@
-//! What an execution of a chain was and is: the seed's result, with what was left out of it.
+//! What an execution was and is: the seed's result of a chain, with what was left out of it. Runs of graphs and calls of tools have the
+//! same record; `graph` is what only a graph has.
 //!
 //! These are stored, journaled and sent, so their JSON is a promise: unknown fields are refused when they are read back.
 
@@ -21,11 +22,13 @@ macro_rules! serde_as_text {
     )+ };
 }
 
+mod graph;
 mod log;
 mod nested;
 mod pack;
 mod request;
 
+pub use graph::{GraphExecution, Interrupt, InterruptAnswer, NodeVisit};
 pub use log::{CallLog, LOG_BYTES, LOG_LINES, LogEntry, LogLevel};
 pub use nested::{NestedExecution, NestedStatus};
 pub use pack::PackEvaluation;
@@ -52,6 +55,10 @@ choice! {
         Running = "running",
         /// Waits for a person (D6).
         AwaitingApproval = "awaiting_approval",
+        /// A graph waits for the answer to an interrupt (D17).
+        AwaitingInput = "awaiting_input",
+        /// A person has paused a graph.
+        Paused = "paused",
         /// Every step was executed or passed over by its on_error gates.
         Completed = "completed",
         /// A step failed, or time was up.
@@ -107,7 +114,9 @@ impl ExecutionStatus {
     /// Whether nothing more will happen.
     pub fn is_final(self) -> bool {
         match self {
-            Self::Pending | Self::Running | Self::AwaitingApproval => false,
+            Self::Pending | Self::Running | Self::AwaitingApproval | Self::AwaitingInput | Self::Paused => {
+                false
+            }
             Self::Completed | Self::Failed | Self::Vetoed | Self::Cancelled => true,
         }
     }
@@ -154,6 +163,9 @@ pub struct ChainExecutionResult {
     /// The tool, where a tool was called and not a chain.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool: Option<String>,
+    /// The graph, where a graph was run and not a chain. Its visits of nodes are the steps.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub graph: Option<Box<GraphExecution>>,
 }
 
 /// That an execution was erased.
@@ -214,6 +226,9 @@ pub struct StepExecution {
     /// How many lines there were before them.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub log_dropped: u64,
+    /// The visit, where the step is a node of a graph.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub node: Option<NodeVisit>,
 }
 
 /// A field that is there is `Some`, also when it is null: an output of null is an output.

@@ -107,6 +107,8 @@ choice! {
         Council = "council",
         /// The chain.
         Chain = "chain",
+        /// The graph.
+        Graph = "graph",
     }
 }
 

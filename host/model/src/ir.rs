@@ -34,7 +34,7 @@ pub use dumps::{dumps, dumps_canonical, loads};
 pub use duration::{Duration, DurationError};
 pub use error::{Stage, ValidationError, Warning};
 pub use graph::{GraphFormat, draw};
-pub use hash::{fact_content_hash, graph_hash};
+pub use hash::{fact_content_hash, graph_hash, migration_hash};
 pub use ids::IdGenerator;
 pub use lint::lint;
 pub use migrate::{Coerced, coerce_legacy_tool_spec};

@@ -49,10 +49,7 @@ impl Host {
         self.loaded()
             .registry()
             .resolve(&wanted)
-            .map_err(|error| Refusal::ToolNotFound {
-                tool: id.to_string(),
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| self.missing(&id, error.to_string()))?;
         let timeout = match request.timeout {
             Some(timeout) => timeout,
             None => {
@@ -89,7 +86,16 @@ impl Host {
             .max_by(|a, b| a.version.cmp_precedence(&b.version));
         newest
             .map(|item| item.document.clone())
-            .ok_or_else(|| unknown(id.as_str()).into())
+            .ok_or_else(|| self.missing(&id, no_tool(id.as_str())).into())
+    }
+
+    /// What is disabled is not called missing.
+    fn missing(&self, id: &ToolId, reason: String) -> Refusal {
+        let disabled = self.registry.installed().disabled_reason(id.as_str());
+        Refusal::ToolNotFound {
+            tool: id.to_string(),
+            reason: disabled.unwrap_or(reason),
+        }
     }
 
     /// Where the executions of a tool are found: they have this in the place of a chain.
@@ -106,11 +112,13 @@ fn tool_id(id: &str) -> Result<ToolId, Refusal> {
 fn unknown(id: &str) -> Refusal {
     let tool: String = id.chars().take(SHOWN).collect();
     Refusal::ToolNotFound {
-        reason: format!(
-            "there is no tool {tool:?}; GET /v1/tools and `mizzen plugins list` show what is installed"
-        ),
+        reason: no_tool(&tool),
         tool,
     }
+}
+
+fn no_tool(tool: &str) -> String {
+    format!("there is no tool {tool:?}; GET /v1/tools and `mizzen plugins list` show what is installed")
 }
 
 fn invalid(problems: Problems) -> OpError {

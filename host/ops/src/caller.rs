@@ -172,6 +172,11 @@ impl Caller {
         self.trace
     }
 
+    /// Whether the caller has what a document asks for by name: the grant of that name, or, where there is none, everything.
+    pub fn may_use(&self, capability: &str) -> bool {
+        self.may(Grant::parse(capability).unwrap_or(Grant::Admin))
+    }
+
     /// Whether the caller may do it.
     pub fn may(&self, grant: Grant) -> bool {
         self.grants
@@ -183,6 +188,15 @@ impl Caller {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_capability_that_is_no_grant_is_for_those_who_may_do_everything() {
+        let key = |grants: &[Grant]| Caller::key("k".to_owned(), grants.to_vec(), "r".to_owned());
+        assert!(key(&[Grant::RunsRespond]).may_use("runs:respond"));
+        assert!(!key(&[Grant::RunsRespond]).may_use("runs:cancel"));
+        assert!(!key(&[Grant::RunsRespond]).may_use("payments:approve"));
+        assert!(key(&[Grant::Admin]).may_use("payments:approve"));
+    }
 
     #[test]
     fn grants_are_read_as_they_are_written() {

@@ -4,6 +4,7 @@ use crate::governance::MountProblem;
 use crate::quota::QuotaExceeded;
 use mizzen_catalog::PluginLoadError;
 use mizzen_catalog::change::{OlderVersion, WaitingForApproval};
+use mizzen_engine::graph::GraphProblem;
 use mizzen_model::execution::{Approval, ExecutionStatus};
 use mizzen_model::problem::Problems;
 use mizzen_store::{BadCursor, CouncilRefused, IdempotencyMismatch, SpriteRefused, StoreError, WriteError};
@@ -184,6 +185,31 @@ pub enum Refusal {
     PackMounts {
         /// All of them.
         problems: Vec<MountProblem>,
+    },
+    /// A document cannot be a graph of this host.
+    #[error("the graph is refused: {}", problems.first().map(ToString::to_string).unwrap_or_default())]
+    GraphRefused {
+        /// All problems.
+        problems: Vec<GraphProblem>,
+    },
+    /// The run is none of a graph.
+    #[error("run {0} is none of a graph")]
+    NoGraph(Uuid),
+    /// The run asks no such question.
+    #[error("run {id} asks nothing that could be answered: it is {status}")]
+    NoInterrupt {
+        /// The run.
+        id: Uuid,
+        /// Where it stands.
+        status: ExecutionStatus,
+    },
+    /// The answer needs a grant that the caller does not have (D17).
+    #[error("an answer to run {id} needs the grant {capability:?}")]
+    CapabilityRequired {
+        /// The run.
+        id: Uuid,
+        /// The grant.
+        capability: String,
     },
     /// An update changes the name of a sprite (D9).
     #[error("the sprite is named {is}, an update cannot rename it to {asked}; create a new sprite instead")]

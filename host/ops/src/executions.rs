@@ -198,6 +198,7 @@ fn summary(record: &RunRecord) -> Result<String, OpError> {
         packs: None,
         erased: None,
         tool: None,
+        graph: None,
     }))
 }
 

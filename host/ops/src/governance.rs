@@ -11,7 +11,7 @@ use mizzen_catalog::change::OlderVersion;
 use mizzen_catalog::{LoadCode, PluginLoadError, Stage};
 use mizzen_model::council::Council;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
-use mizzen_model::ir::PackCompatError;
+use mizzen_model::ir::{IRDocument, PackCompatError};
 use semver::{Version, VersionReq};
 use serde::Serialize;
 use std::sync::Arc;
@@ -185,6 +185,13 @@ pub(crate) fn mounts_of(
     all.extend(of(PackOrigin::Council, council.governance()));
     all.extend(of(PackOrigin::Chain, chain.body.governance()));
     all
+}
+
+/// Everything that governs a graph, in load order: the host's mounts, then the document's.
+pub(crate) fn mounts_of_graph(loaded: &Loaded, document: &IRDocument) -> Vec<(PackOrigin, PackMount)> {
+    let own = document.governance.iter();
+    let own = own.map(|mount| (PackOrigin::Graph, PackMount::from(mount)));
+    host_mounts(loaded).into_iter().chain(own).collect()
 }
 
 impl Host {

@@ -53,7 +53,9 @@ mod read_audit;
 mod redeliver_hook;
 mod registry;
 mod review;
+mod run_graph;
 mod runs;
+mod show_run;
 mod sprite;
 mod sprite_names;
 mod steer_execution;
@@ -89,12 +91,15 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
+pub use read_audit::AUDIT_OUTCOMES;
 pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
+pub use run_graph::{CheckedGraph, GraphStart};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, ErasedRun, HostKey,
     Recording, RecordingError, Recovered, Replay, RunLimits, Runs, Transition, Verified, replay,
     verify as verify_audit,
 };
+pub use show_run::{Checkpoint, graph_run, graph_status};
 pub use store_stats::StoreStats;
 pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
 pub use try_set::{Secrets, SetTrial};

@@ -7,6 +7,9 @@ use mizzen_model::timestamp::Timestamp;
 use mizzen_store::{AuditFilter, AuditRecord, Cursor, List};
 use serde_json::{Value, json};
 
+/// Every outcome that an entry of the audit log has.
+pub const AUDIT_OUTCOMES: [&str; 3] = ["done", "denied", "unauthenticated"];
+
 impl Host {
     /// A page of the audit log, newest first. A page may be empty and have a next one: each looks at a bounded part of the log.
     pub async fn read_audit(

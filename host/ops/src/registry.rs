@@ -141,11 +141,8 @@ impl Installed {
                 })
                 .max_by(|a, b| a.version.cmp_precedence(&b.version));
             return newest.ok_or_else(|| {
-                if let Some(disabled) = self.disabled_owner(id) {
-                    let DisabledPlugin { name, version, .. } = disabled;
-                    return unresolved(format!(
-                        "{id} is in a namespace of {name}@{version}, which is disabled; run `mizzen plugins enable {name}`"
-                    ));
+                if let Some(disabled) = self.disabled_reason(id) {
+                    return unresolved(disabled);
                 }
                 let versions = versions.map_or_else(String::new, |versions| format!("@{versions}"));
                 unresolved(format!(
@@ -184,6 +181,14 @@ impl Installed {
 }
 
 impl Installed {
+    /// Why a thing is missing that a disabled plugin may provide.
+    pub(crate) fn disabled_reason(&self, id: &str) -> Option<String> {
+        let DisabledPlugin { name, version, .. } = self.disabled_owner(id)?;
+        Some(format!(
+            "{id} is in a namespace of {name}@{version}, which is disabled; run `mizzen plugins enable {name}`"
+        ))
+    }
+
     /// The disabled plugin that claims the namespace of an id, in its newest version, unless a plugin that runs has things there.
     fn disabled_owner(&self, id: &str) -> Option<&DisabledPlugin> {
         if self.provided.iter().any(|item| item.id == id) {

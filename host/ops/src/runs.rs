@@ -22,9 +22,13 @@ mod resolve;
 mod seal;
 #[cfg(test)]
 mod simulation;
+mod surroundings;
 
 pub use audit::{AuditError, ErasedRun, Verified, verify};
-pub(crate) use definition::{ToolDefinition, chain_of_tool, requirement, tool_calls_council};
+pub(crate) use definition::{
+    GraphDefinition, ToolDefinition, chain_of_graph, chain_of_tool, graphs_council, requirement,
+    tool_calls_council,
+};
 pub(crate) use drive::{Beginning, begin, result_text};
 pub use entry::{EntryKind, EntryMember, EntryShape};
 pub(crate) use erasure::Eraser;
@@ -33,7 +37,7 @@ pub(crate) use perform::Script;
 pub use recover::Recovered;
 pub use replay::{Decided, Difference, Recording, RecordingError, Replay, Transition, replay};
 use resolve::PlanCache;
-pub(crate) use resolve::Planned;
+pub(crate) use resolve::{Planned, lower_installed};
 pub use seal::HostKey;
 
 use crate::caller::Caller;
@@ -153,12 +157,32 @@ pub(crate) enum Message {
         audit: AuditEntry,
         reply: oneshot::Sender<ChainExecutionResult>,
     },
+    /// What a person wants of a graph.
+    Steer {
+        steering: Steering,
+        audit: AuditEntry,
+        reply: oneshot::Sender<ChainExecutionResult>,
+    },
     /// Stop.
     Cancel {
         reason: String,
         audit: AuditEntry,
         reply: oneshot::Sender<ChainExecutionResult>,
     },
+}
+
+/// What a person wants of a graph.
+#[derive(Debug, Clone)]
+pub(crate) enum Steering {
+    /// Answers an interrupt.
+    Respond {
+        interrupt_id: String,
+        response: serde_json::Map<String, serde_json::Value>,
+    },
+    /// It waits before its next node.
+    Pause,
+    /// It goes on.
+    Resume,
 }
 
 /// How to reach a driver.
@@ -331,6 +355,7 @@ impl Runs {
 fn holder(actor: &str, council: CouncilId, chain: ChainId) -> String {
     match actor {
         "local" if council == tool_calls_council() => format!("tool {chain}"),
+        "local" if council == graphs_council() => format!("graph {chain}"),
         "local" => format!("council {council}"),
         key => key.to_owned(),
     }

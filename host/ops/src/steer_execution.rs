@@ -128,7 +128,7 @@ impl Host {
     }
 
     /// Sends a message to a run's driver; the answer is what is durable after it. A run that ends meanwhile answers itself.
-    async fn tell(
+    pub(crate) async fn tell(
         self: &Arc<Self>,
         id: Uuid,
         message: impl Fn(oneshot::Sender<ChainExecutionResult>) -> Message,

@@ -1,9 +1,9 @@
 //! Per plugin: compiled once, then loaded from a cache on disk.
 //!
 //! An artifact is native code that runs unchecked, so one is loaded only when this host wrote it: every entry ends in a
-//! BLAKE3 code keyed by a secret that stays in the cache folder, over the artifact and the name it is kept under. A
-//! corrupt, foreign or renamed entry fails that check and is rebuilt. The folder must belong to this user alone. What stands in it is
-//! read within a bound, and only where it is a regular file: a pipe in the place of an entry would keep a host from starting.
+//! BLAKE3 code keyed by a secret that stays in the cache folder, over the artifact and the name it is stored under. A
+//! corrupt, foreign or renamed entry fails that check and is rebuilt. The folder must belong to this user alone. An entry is
+//! read within a bound, and only if it is a regular file: a pipe in the place of an entry would block the start of a host.
 
 use crate::effort;
 use mizzen_catalog::files::{self, FileError};
@@ -16,7 +16,7 @@ use wasmtime::component::Component;
 
 const KEY_FILE: &str = "artifact.key";
 const MAC_LENGTH: usize = 32;
-/// A compiled artifact of the largest component stays far below this; more is not ours.
+/// A compiled artifact of the largest component stays far below this; a larger entry is not ours.
 const MAX_ARTIFACT: u64 = 1 << 30;
 
 /// Where a compiled component came from.
@@ -46,7 +46,7 @@ struct Place {
 }
 
 impl Artifacts {
-    /// Opens the cache. A folder that others can write to is not used, and said so: the host works without it.
+    /// Opens the cache. A folder that others can write to is not used, and a warning logged: the host works without it.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
         let place = folder.and_then(|folder| match Place::open(folder) {
             Ok(place) => Some(place),
@@ -61,7 +61,7 @@ impl Artifacts {
         }
     }
 
-    /// The compiled component, from the cache where there is a sound entry.
+    /// The compiled component, from the cache if there is a valid entry.
     pub(crate) fn component(
         &self,
         engine: &Engine,
@@ -91,7 +91,7 @@ impl Artifacts {
         if let Some(place) = &self.place
             && let Err(error) = place.write(&name, &artifact)
         {
-            tracing::warn!(%error, "a compiled artifact could not be kept; the next start compiles it again");
+            tracing::warn!(%error, "a compiled artifact could not be stored; the next start compiles it again");
         }
         let component = load(engine, &artifact).map_err(|e| CompileError(format!("{e:#}")))?;
         Ok((component, Compiled::Now))
@@ -102,7 +102,7 @@ impl Artifacts {
         let artifact = match place.read(name) {
             Ok(artifact) => artifact?,
             Err(error) => {
-                tracing::warn!(entry = name, %error, "a cached artifact is not sound; it is rebuilt");
+                tracing::warn!(entry = name, %error, "a cached artifact is damaged; it is rebuilt");
                 return None;
             }
         };
@@ -127,7 +127,7 @@ impl Place {
             meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0;
         if !ours {
             return Err(std::io::Error::other(
-                "the folder must be a directory of this user that nobody else can write to (chmod 700)",
+                "the folder must be a directory of this user that no other user can write to (chmod 700)",
             ));
         }
         Ok(Self {
@@ -296,7 +296,7 @@ mod tests {
             std::fs::write(&path, &sound[..length]).unwrap();
             assert_eq!(compiled(&cache), Compiled::Now, "truncated to {length}");
         }
-        // Written by another host: sound for that one, foreign here.
+        // Written by another host: valid there, foreign here.
         let other = folder.path().join("other");
         compiled(&other);
         std::fs::copy(entry(&other), &path).unwrap();
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(compiled(&cache), Compiled::FromCache, "rebuilt entry");
     }
 
-    /// Opening a pipe waits for somebody at its other end: without an end of the test, that is what this would do.
+    /// Opening a pipe waits for a process at its other end, so a host that opened one would hang this test.
     #[test]
     fn pipes_and_folders_in_the_place_of_entries_are_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();

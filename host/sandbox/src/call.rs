@@ -1,4 +1,4 @@
-//! One call: a fresh store and instance, limits, a deadline, and a typed end.
+//! One call: a fresh store and instance, limits, a deadline, and a typed outcome.
 
 use crate::bindings::exports::mizzen::plugin::{pack, tool};
 use crate::bindings::mizzen::plugin::types;
@@ -22,9 +22,9 @@ use wasmtime::component::TypedFunc;
 use wasmtime::{PoolConcurrencyLimitError, Store, UpdateDeadline, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
-/// What a guest may hand to the host in one host call, whatever its output limit.
+/// The most that a guest may pass to the host in one host call, whatever its output limit.
 const HOST_ARGUMENT_LIMIT: u64 = 4 << 20;
-/// Texts of errors come from the guest: cut for people, not for programs.
+/// Error texts come from the guest: cut to what a person reads.
 pub(crate) const MAX_MESSAGE: usize = 4096;
 
 /// A call of a tool.
@@ -34,11 +34,11 @@ pub struct ToolCall {
     pub tool: String,
     /// The input, JSON text.
     pub input: String,
-    /// For whom and under what terms.
+    /// The caller and its terms.
     pub context: CallContext,
 }
 
-/// For whom and under what terms a call is made. The deadline comes from the permit.
+/// On whose behalf and under what terms a call is made. The deadline comes from the permit.
 #[derive(Debug, Clone, Default)]
 pub struct CallContext {
     /// The run this call belongs to; empty when it belongs to none.
@@ -53,37 +53,37 @@ pub struct CallContext {
     pub idempotency_key: Option<String>,
     /// The tools that led to this call, outermost first; empty for a call that no tool made.
     pub lineage: Vec<String>,
-    /// The caller's own end; the permit's wall-clock limit holds as well.
+    /// The caller's own deadline; the permit's wall-clock limit applies as well.
     pub deadline: Option<Instant>,
-    /// Who makes the calls of other tools that the guest asks for; the plugin's own service when nobody is named.
+    /// Makes the guest's calls of other tools; the plugin's own service when it is absent.
     pub tools: Option<Arc<dyn CallTool>>,
 }
 
-/// A question to a pack.
+/// An evaluation of a pack.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
     /// The facts, a JSON array.
     pub facts: String,
-    /// Match operations that the rules may spend.
+    /// Match operations that the rules may use.
     pub budget: u64,
-    /// The caller's own end; the permit's wall-clock limit holds as well.
+    /// The caller's own deadline; the permit's wall-clock limit applies as well.
     pub deadline: Option<Instant>,
     /// How many sandboxes wait for the verdict: its slot is taken from those that none of them can hold.
     pub level: usize,
 }
 
-/// The call could not be made, or not to its end, and the guest is not to blame. But for [`CallFault::NoMemory`] nothing of it ran.
+/// The call could not be made or finished, and not because of the guest. Except for [`CallFault::NoMemory`], none of its code ran.
 #[derive(Debug, thiserror::Error)]
 pub enum CallFault {
     /// Every slot was taken for as long as the call was allowed to take.
     #[error("no sandbox slot became free within {0:?}; raise sandbox.slots or send fewer calls at once")]
     Busy(Duration),
-    /// What all guests hold together is too much.
+    /// All guests together hold too much memory.
     #[error(
         "all guests together may hold {total} bytes of memory, one plugin three quarters of it, and there are no {wanted} bytes left for this call; try again, send fewer calls at once or raise sandbox.total_memory"
     )]
     NoMemory {
-        /// The bytes that the guest wanted beside those that it had.
+        /// The bytes that the guest requested beside those that it had.
         wanted: u64,
         /// What all guests may hold.
         total: u64,
@@ -106,7 +106,7 @@ pub enum CallFault {
         /// The plugin that was called.
         plugin: String,
     },
-    /// The plugin does not provide what was asked of it.
+    /// The plugin does not export the interface.
     #[error("{plugin} exports no `{interface}`")]
     NotProvided {
         /// The plugin.
@@ -119,16 +119,16 @@ pub enum CallFault {
     Host(String),
 }
 
-/// What is asked of the guest.
+/// The export to call, with its arguments.
 pub(crate) enum Request {
-    /// What it has of this kind.
+    /// Describe everything of this kind.
     Describe(Provides),
     Invoke(ToolCall),
     Evaluate(Evaluation),
 }
 
 impl Request {
-    /// When the call's time is up: by its limit, or earlier by its caller's own end.
+    /// The call's deadline: its limit, or its caller's own deadline if that is earlier.
     pub(crate) fn end(&self, wall_clock: Duration, started: Instant) -> Instant {
         let end = started + wall_clock;
         let callers = match self {
@@ -140,14 +140,14 @@ impl Request {
     }
 }
 
-/// When a call begins and when its time is up.
+/// When a call begins, and its deadline.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) started: Instant,
     pub(crate) end: Instant,
 }
 
-/// What the guest said.
+/// What the guest returned.
 pub(crate) enum Answer {
     Tools(Vec<tool::Descriptor>),
     Items(Vec<ItemDraft>),
@@ -155,12 +155,12 @@ pub(crate) enum Answer {
     Evaluated(Evaluated),
 }
 
-/// What a tool answers.
+/// A tool's output or error.
 pub(crate) type Invoked = Result<String, types::Error>;
-/// What a pack answers.
+/// A pack's verdict or error.
 pub(crate) type Evaluated = Result<pack::Verdict, types::Error>;
 
-/// An answer or a typed end without one, and what the call used.
+/// The return value, or a typed outcome without one, and what the call used.
 pub(crate) struct Ended {
     pub(crate) answer: Result<Answer, Outcome>,
     pub(crate) usage: Usage,
@@ -178,7 +178,7 @@ impl Ended {
             Ok(Answer::Invoked(Ok(text))) => Outcome::Output(text),
             Ok(Answer::Invoked(Err(error))) => Outcome::ToolError(tool_error(error)),
             Ok(Answer::Tools(_) | Answer::Items(_) | Answer::Evaluated(_)) => Outcome::BadOutput {
-                reason: "a description is not an answer".into(),
+                reason: "a description is not an output".into(),
             },
             Err(outcome) => outcome,
         };
@@ -265,7 +265,7 @@ pub(crate) async fn execute(
 struct Turn<'a> {
     _slot: SemaphorePermit<'a>,
     _share: Option<SemaphorePermit<'a>>,
-    /// When it came.
+    /// When the call arrived.
     since: Instant,
 }
 
@@ -281,8 +281,8 @@ async fn take_turn<'a>(
         .slots
         .get(level)
         .ok_or_else(|| CallFault::Host("tools call tools too deep".into()))?;
-    // Nearly always there is a free one, and nobody before us: that takes no timer and no second look at the clock. A semaphore
-    // hands its permits to those who wait first, so this cannot overtake them.
+    // Nearly always a slot is free and no call is queued: that takes no timer and no second read of the clock. A semaphore
+    // hands its permits to waiting calls first, so this cannot overtake them.
     let share = if level == 0 {
         Some(plugin.share.try_acquire())
     } else {
@@ -316,10 +316,10 @@ async fn take_turn<'a>(
         .map_err(|_| CallFault::Busy(now.elapsed()))?
 }
 
-/// At every tick that finds the guest running: stop it when it has used its time or its time is up, let others run otherwise.
-/// wasmtime looks before each bulk operation as well, so one of them is the most that a guest runs on.
+/// At every tick that finds the guest running: stop it when its CPU limit or deadline is reached, otherwise yield.
+/// wasmtime checks before each bulk operation as well, so a guest overruns by at most one of them.
 fn arm(store: &mut Store<CallState>) {
-    // What it needs is in the store's data: a closure that holds nothing is not allocated.
+    // Its state is in the store's data: a closure that captures nothing is not allocated.
     store.epoch_deadline_callback(|mut context| {
         let state = context.data_mut();
         let cpu = state.permit.limits().cpu.get();
@@ -393,10 +393,10 @@ async fn perform(
 fn require_export<T>(indices: &Option<T>) -> wasmtime::Result<&T> {
     indices
         .as_ref()
-        .ok_or_else(|| wasmtime::format_err!("the plugin does not export what is asked of it"))
+        .ok_or_else(|| wasmtime::format_err!("the plugin does not export the called interface"))
 }
 
-/// Says what ended a call that has no answer. Errors that are not the guest's doing are faults.
+/// The outcome of a call that returned nothing. Errors that the guest did not cause are faults.
 fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Result<Outcome, CallFault> {
     let limits = state.permit.limits();
     if let Some(deadline) = state.stopped {
@@ -445,8 +445,8 @@ fn classify(error: &wasmtime::Error, state: &CallState, log: &[LogLine]) -> Resu
             frames,
         }));
     }
-    // The guest had returned: its answer could not be read. wasmtime's error for "more than the allowance" is
-    // private, so its text is what there is to go by; a test with a real guest holds it.
+    // The guest had returned: its return value could not be read. wasmtime's error for "more than the allowance" is
+    // private, so its text has to be matched; a test with a real guest checks it.
     if cause.contains("fuel allocated for hostcalls") {
         return Ok(Outcome::OutputTooLarge {
             limit: limits.output.get(),
@@ -474,7 +474,7 @@ fn panic_message(log: &[LogLine]) -> Option<String> {
     Some(bounded(format!("{message} at {place}")))
 }
 
-/// The guest's error without the secrets that it was given.
+/// The guest's error without the secrets that it has read.
 fn clean(error: types::Error, log: &Log) -> types::Error {
     match error {
         types::Error::InvalidInput(types::InvalidInput { path, message }) => {

@@ -19,7 +19,7 @@ use wasmtime_wasi_io::bindings::wasi::io;
 
 /// The most that one call of `wasi:random` returns.
 const MAX_RANDOM: u64 = 64 << 10;
-/// Every look at the deterministic clock moves it by this much, so that a measured interval is never zero.
+/// Every read of the deterministic clock advances it by this much, so that a measured interval is never zero.
 const CLOCK_STEP: u64 = 1_000;
 
 struct Table;
@@ -90,7 +90,7 @@ pub(crate) fn context(log: &mut Log, ambient: Ambient, seed: &[u8; 32]) -> WasiC
     builder.build()
 }
 
-/// Starts at zero and moves a little whenever somebody looks.
+/// Starts at zero and advances a little at every read.
 #[derive(Default)]
 struct FrozenClock(AtomicU64);
 
@@ -118,7 +118,7 @@ impl HostMonotonicClock for FrozenClock {
     }
 }
 
-/// A seed stretched by BLAKE3. Built when first read: most guests never ask.
+/// A seed stretched by BLAKE3. Built at the first read: most guests never read it.
 struct Stretched {
     seed: [u8; 32],
     label: &'static [u8],

@@ -1,4 +1,4 @@
-//! What a plugin says of itself.
+//! The self-description of a plugin.
 
 use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
 use crate::bindings::mizzen::plugin::types;
@@ -9,27 +9,27 @@ use mizzen_model::manifest::Provides;
 use mizzen_model::pack::{Moment, PackDraft};
 use mizzen_model::tool_spec::{ExampleDraft, ReplayPolicy, SideEffects, ToolDraft};
 
-/// More tools than this are several plugins.
+/// A plugin with more tools than this should be several plugins.
 const MAX_TOOLS: usize = 256;
 
-/// A plugin does not say what it provides.
+/// A plugin could not be described.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeError {
-    /// The guest ended without an answer.
-    #[error("describe ended without an answer: {}", .0.explain())]
+    /// The guest ended without a description.
+    #[error("describe ended without a result: {}", .0.explain())]
     Ended(Outcome),
     /// The call could not be made.
     #[error(transparent)]
     Fault(#[from] CallFault),
-    /// Two fresh instances answered differently.
-    #[error("describe gave two different answers; it must give the same tools at every call")]
+    /// Two fresh instances returned different descriptions.
+    #[error("describe returned two different results; it must return the same tools at every call")]
     Unstable,
     /// Too many tools.
     #[error("it describes {0} things; at most {MAX_TOOLS} are allowed")]
     TooMany(usize),
 }
 
-/// The guest's words in the model's shape. Nothing of it is believed yet: the catalog checks every field.
+/// The guest's description in the model's types, still untrusted: the catalog checks every field.
 pub(crate) fn descriptions(tools: Vec<tool::Descriptor>) -> Result<Vec<ToolDraft>, DescribeError> {
     if tools.len() > MAX_TOOLS {
         return Err(DescribeError::TooMany(tools.len()));

@@ -1,9 +1,9 @@
-//! How much work a component is for the compiler, estimated before the compiler has it.
+//! An estimate of how long a component takes to compile, made before it is compiled.
 //!
-//! Most code takes a compiler as long as it is large. Some does not: Cranelift takes minutes for ten kilobytes of loops inside of loops
-//! that share a thousand locals, and nobody can stop it then. So functions are gone through once, and what they cost beyond their
-//! size is added up. The numbers are microseconds of an unoptimised build of this host, fitted to what is known to be slow. They are
-//! estimates: code that was made at random took up to seven times as long. Code of real toolchains stays far below what its size allows.
+//! Most code takes time in proportion to its size. Some does not: Cranelift takes minutes for ten kilobytes of nested loops
+//! that share a thousand locals, and nothing can stop it. So one pass over the functions adds up what they cost beyond their
+//! size. The numbers are microseconds of an unoptimised build of this host, fitted to code that is known to be slow. They are
+//! estimates: random code took up to seven times as long. Code of real toolchains stays far below what its size allows.
 
 use std::fmt;
 use wasmparser::{
@@ -13,11 +13,11 @@ use wasmparser::{
 
 /// What a byte of code may cost. Real code costs two of these.
 const PER_BYTE: u64 = 12;
-/// What one function may cost beyond that: six seconds. Above, estimates are far too low for the worst that is known.
+/// What one function may cost beyond that: six seconds. Above it, estimates are far too low for the worst known code.
 const MOST_OF_ONE: u64 = 6_000_000;
-/// What all functions together may.
+/// The same for all functions together.
 const MOST: u64 = 40_000_000;
-/// What a function costs that does nothing.
+/// What an empty function costs.
 const PER_FUNCTION: u64 = 200;
 /// Loops inside of each other: beyond this, their cost grows with a high power of their number.
 const MOST_LOOPS: usize = 100;
@@ -32,10 +32,10 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// Refuses what would take a compiler out of proportion to its size.
+/// Refuses a component whose compilation would take out of proportion to its size.
 pub(crate) fn check(component: &[u8]) -> Result<(), TooMuch> {
     let invalid = |error: wasmparser::BinaryReaderError| TooMuch(error.to_string());
-    // Which features are allowed is for the compiler to say.
+    // The compiler decides which features are allowed.
     let mut validator = Validator::new_with_features(WasmFeatures::all());
     let mut memory = FuncValidatorAllocations::default();
     let mut beyond = 0_u64;
@@ -61,12 +61,12 @@ pub(crate) fn check(component: &[u8]) -> Result<(), TooMuch> {
     Ok(())
 }
 
-/// What a function is made of, as far as compilers care.
+/// The properties of a function that determine its compile time.
 #[derive(Debug, Default)]
 struct Work {
     /// Operators, each as many times as it has operands and results.
     operators: u64,
-    /// Places where the flow of control parts or meets.
+    /// Branches and joins of the control flow.
     joins: u64,
     /// The most values on the operand stack.
     stack: u64,
@@ -123,7 +123,7 @@ impl Work {
             work.operators = work.operators.saturating_add(values.max(1));
             work.stack = work.stack.max(u64::from(function.operand_stack_height()));
             let parts = match &operator {
-                // The host looks at the time at the head of every loop.
+                // The epoch check at the head of every loop.
                 Operator::Loop { .. } => 4,
                 Operator::If { .. } | Operator::CallIndirect { .. } | Operator::ReturnCallIndirect { .. } => {
                     3
@@ -293,7 +293,7 @@ impl Locals {
             changes.push((mentioned.first, false));
             changes.push((last, true));
         }
-        // Those that end where others begin are alive together with them.
+        // Ranges that end where others begin overlap them.
         changes.sort_unstable();
         let (mut now, mut most) = (0_u64, 0_u64);
         for (_, ends) in changes {
@@ -442,7 +442,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_not_a_component_is_said_to_be_none() {
+    fn what_is_not_a_component_is_refused_as_such() {
         let whole = component(1, 1, |s| conditions(s, 3, 1));
         assert_eq!(check(&whole), Ok(()));
         for bytes in [&whole[..whole.len() - 3], &whole[..20], b"nothing"] {

@@ -1,14 +1,14 @@
-//! What a pack answered, in the engine's shape.
+//! A pack's verdict, in the engine's types.
 
 use crate::bindings::exports::mizzen::plugin::pack;
 use crate::call::{Answer, Ended, tool_error};
 use mizzen_engine::pack::{DecisionDraft, Severity, VerdictDraft};
 use mizzen_engine::{LogLine, Outcome, Usage};
 
-/// Everything that is known of an evaluation that ended.
+/// The report of an evaluation that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluationReport {
-    /// What the pack answered, nothing of it believed yet, or how it ended without an answer.
+    /// The pack's verdict, still untrusted, or how it ended without one.
     pub answer: Result<VerdictDraft, Outcome>,
     /// What it used.
     pub usage: Usage,
@@ -35,7 +35,7 @@ pub(crate) fn report(ended: Ended, output_limit: u64) -> EvaluationReport {
     }
 }
 
-/// wasmtime's allowance for a call is at least what a host call may hand over; the answer itself may be less.
+/// wasmtime's allowance for a call is at least that of a host call; the verdict's own bound may be lower.
 fn bounded(verdict: pack::Verdict, limit: u64) -> Result<VerdictDraft, Outcome> {
     let size = |d: &pack::Decision| d.rule.len() + d.reason.len() + d.details.len() + d.facts.len();
     let total: usize = verdict.decisions.iter().map(size).sum::<usize>() + verdict.shared.len();

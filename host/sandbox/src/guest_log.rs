@@ -1,5 +1,5 @@
 //! What a guest writes: log lines, standard output and error. Bounded in bytes; what does not fit is counted. A secret
-//! that the guest was given does not get into it in clear.
+//! that the guest has read does not get into it in clear.
 
 use crate::call::{MAX_MESSAGE, bounded};
 use crate::services::Secret;
@@ -15,7 +15,7 @@ use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
 /// A line longer than this is cut into several.
 const MAX_LINE: usize = 4096;
-/// What a stream takes in one write; also what wasmtime may allocate for it.
+/// What a stream accepts in one write; also what wasmtime may allocate for it.
 const WRITE_PERMIT: usize = 16 << 10;
 /// Counted for every line beside its text, so that empty lines are not free.
 const LINE_COST: usize = 32;
@@ -32,7 +32,7 @@ pub(crate) struct Lines {
 /// Shared between the store and the streams inside of it.
 type Shared = Arc<Mutex<Lines>>;
 
-/// The log of one call. Until something is written or a secret is handed out there is nothing to share.
+/// The log of one call. Allocated when something is written or a secret is read.
 pub(crate) struct Log {
     bound: u64,
     lines: Option<Shared>,
@@ -67,14 +67,14 @@ impl Log {
         })
     }
 
-    /// The guest knows this secret from now on; what it writes is searched for it.
+    /// The guest has read this secret; from now on what it writes is searched for it.
     pub(crate) fn reveal(&mut self, name: &str, secret: &Secret) {
         locked(self.shared())
             .revealed
             .insert(name.to_owned(), secret.clone());
     }
 
-    /// A text of the guest's as it may be kept: cut to what a person reads, and without secrets.
+    /// A text of the guest as it may be stored: cut to what a person reads, and without secrets.
     pub(crate) fn clean(&self, text: String) -> String {
         match &self.lines {
             Some(lines) => locked(lines).clean(text),
@@ -82,8 +82,8 @@ impl Log {
         }
     }
 
-    /// The name of a secret that stands in the guest's answer, as it is or as JSON writes it. An answer is journaled and
-    /// handed on, so it is refused whole rather than changed behind the plugin's back.
+    /// The name of a secret that the guest's output contains, as it is or JSON-escaped. An output is journaled and
+    /// passed on, so it is refused whole rather than changed silently.
     pub(crate) fn leak(&self, answer: &str) -> Option<String> {
         let lines = locked(self.lines.as_ref()?);
         let stands = |secret: &Secret| {
@@ -99,7 +99,7 @@ impl Log {
         locked(self.shared()).push(line);
     }
 
-    /// Ends the log: unfinished lines become lines.
+    /// Ends the log: partial lines become lines.
     pub(crate) fn finish(&self) -> (Vec<LogLine>, u64) {
         let Some(lines) = &self.lines else {
             return (Vec::new(), 0);
@@ -148,7 +148,7 @@ impl Lines {
                 Stream::Err => LogLevel::Warn,
             };
             let message = self.clean(String::from_utf8_lossy(&partial).into_owned());
-            // Rust's advice after a panic: a guest has no environment in which it could be followed.
+            // Rust's hint after a panic: a guest has no environment, so it does not apply.
             if message.starts_with("note: run with `RUST_BACKTRACE=1`") {
                 return;
             }
@@ -187,7 +187,7 @@ impl Lines {
     }
 }
 
-/// The text as it may be kept, without these secrets.
+/// The text as it may be stored, without these secrets.
 fn without(revealed: &BTreeMap<String, Secret>, mut text: String) -> String {
     let longest = revealed
         .values()

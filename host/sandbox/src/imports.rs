@@ -51,8 +51,8 @@ pub(crate) fn link(linker: &mut Linker<CallState>, held: impl Fn(Kind) -> bool) 
 impl wit::types::Host for CallState {}
 
 impl CallState {
-    /// Counts the call and asks the permit. `Err` is the denial that the guest sees.
-    fn ask(&mut self, wanted: &Use<'_>) -> wasmtime::Result<Result<(), wit::types::Error>> {
+    /// Counts the call and checks the permit. The inner `Err` is the denial that the guest gets.
+    fn check(&mut self, wanted: &Use<'_>) -> wasmtime::Result<Result<(), wit::types::Error>> {
         self.count_host_call()?;
         Ok(self
             .permit
@@ -61,7 +61,7 @@ impl CallState {
     }
 }
 
-/// The services' errors, in the contract's words.
+/// A service's error as the contract's type.
 fn guest_error(error: ToolError) -> wit::types::Error {
     match error {
         ToolError::InvalidInput { path, message } => {
@@ -76,7 +76,7 @@ fn guest_error(error: ToolError) -> wit::types::Error {
 }
 
 fn absent(service: &str) -> wit::types::Error {
-    wit::types::Error::Unavailable(format!("this host offers no {service}"))
+    wit::types::Error::Unavailable(format!("this host has no {service}"))
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             for (kind, add) in INTERFACES {
                 let mut linker = Linker::<CallState>::new(&engine);
                 link(&mut linker, |asked| asked == *held).unwrap();
-                // A second definition is refused, so this tells whether there was a first.
+                // A second definition is refused, so this shows whether there was a first.
                 let is_linked = add(&mut linker).is_err();
                 assert_eq!(is_linked, kind == held, "{kind:?} with {held:?}");
             }

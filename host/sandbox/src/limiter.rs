@@ -1,10 +1,10 @@
-//! What a guest may hold: linear memory, tables, instances. wasmtime asks before every growth.
+//! What a guest may hold: linear memory, tables, instances. wasmtime calls this before every growth.
 
 use crate::memory::{Exhausted, Held};
 use mizzen_model::limits::Limits;
 use wasmtime::ResourceLimiter;
 
-/// The bounds of one call, and what it came to.
+/// The bounds of one call, and its usage.
 pub(crate) struct Limiter {
     memory_limit: usize,
     table_limit: usize,
@@ -18,9 +18,9 @@ pub(crate) struct Limiter {
 /// Why a growth was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// The call may not have so much.
+    /// It exceeds the limit of the call.
     Own,
-    /// All guests together may not.
+    /// It exceeds the budget of all guests together.
     All(Exhausted),
 }
 
@@ -42,7 +42,7 @@ impl Limiter {
         self.peak as u64
     }
 
-    /// Why a growth was refused, if one was. A guest that traps afterwards ran out of memory: the trap itself does not say so.
+    /// Why a growth was refused, if one was. A guest that traps afterwards ran out of memory: the trap itself does not show it.
     pub(crate) fn denied(&self) -> Option<Denied> {
         self.denied
     }
@@ -72,8 +72,8 @@ impl ResourceLimiter for Limiter {
     }
 
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        // What it was allowed stays taken until the call ends: wasmtime reports here growths of which it never asked, too, and one that gave
-        // back what it still has could do so again and again.
+        // What was granted stays taken until the call ends: wasmtime also reports growths here that it never requested, and a guest whose refund
+        // covered memory that it still has could repeat that.
         self.denied = self.denied.or(Some(Denied::Own));
         Ok(())
     }

@@ -23,7 +23,7 @@ pub enum StartError {
 }
 
 /// How deep tools can call tools, the outermost call included. Each level has slots of its own, so that a call which
-/// waits for a nested one never waits for a slot that its own kind holds: no deadlock.
+/// waits for a nested one never waits for a slot that its own level holds: no deadlock.
 pub(crate) const LEVELS: usize = 4;
 
 /// What all plugins of a process share.
@@ -51,7 +51,7 @@ impl Machine {
             engine,
             threads: Arc::new(threads),
             slots: std::array::from_fn(|level| Semaphore::new(slots_of(level).max(1))),
-            // One plugin gets at most three quarters of the outermost slots: the others are never shut out.
+            // One plugin gets at most three quarters of the outermost slots: the others always have some.
             share: (slots_of(0) * 3 / 4).max(1),
             memory: GuestMemory::new(settings.total_memory),
             _ticker: ticker,
@@ -63,7 +63,7 @@ impl Machine {
 /// Half, a quarter and two eighths must each be at least one.
 const MIN_SLOTS: u32 = 8;
 
-/// How memory for guests is found.
+/// How memory for guests is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
     /// From slots that are reserved once and reused: fast.
@@ -88,7 +88,7 @@ pub(crate) fn engine(settings: &Settings) -> Result<(Engine, Allocation), StartE
             );
             let mut plain = tuned();
             plain.allocation_strategy(InstanceAllocationStrategy::OnDemand);
-            // Reserving 4 GiB a memory is what failed above: take what a guest may use and no more.
+            // Reserving 4 GiB for each memory failed above: reserve only what a guest may use.
             plain
                 .memory_reservation(settings.max_memory)
                 .memory_reservation_for_growth(0)
@@ -102,7 +102,7 @@ pub(crate) fn engine(settings: &Settings) -> Result<(Engine, Allocation), StartE
 fn tuned() -> Config {
     let mut config = Config::new();
     config
-        // The component-model-async runtime doubles the price of a call, and nothing here uses it.
+        // The component-model-async runtime doubles the cost of a call, and nothing here uses it.
         .concurrency_support(false)
         .epoch_interruption(true)
         .gc_support(false)
@@ -126,15 +126,15 @@ fn pool(settings: &Settings) -> PoolingAllocationConfig {
         .max_core_instances_per_component(8)
         .max_memory_size(usize::try_from(settings.max_memory).unwrap_or(usize::MAX))
         .table_elements(settings.max_table_elements as usize)
-        // Kept pages are cleared by the pagemap scan instead of being given back: one system call a call.
-        // The price: a slot that served a call of a megabyte clears it after every small call too, about 24 µs (`cargo bench`).
+        // Kept pages are cleared by the pagemap scan instead of being released: one system call per call.
+        // The cost: a slot that served a call of a megabyte clears it after every small call too, about 24 µs (`cargo bench`).
         .linear_memory_keep_resident(1 << 20)
         .table_keep_resident(64 << 10)
         .pagemap_scan(Enabled::Auto);
     pool
 }
 
-/// Moves the engine's epoch on, so that running guests are looked at every tick. Stops when dropped.
+/// Advances the engine's epoch, so that running guests are checked at every tick. Stops when dropped.
 pub(crate) struct Ticker {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

@@ -1,16 +1,16 @@
-//! The memory of all guests together. The limit of a call bounds one guest, and the slots bound their number; what they come to together is
+//! The memory of all guests together. The limit of a call bounds one guest, and the slots bound their number; their product is
 //! more than most machines have.
 //!
-//! Counted is linear memory as it is set aside, whether a guest has touched it or not. It is taken before it grows and given back when the
+//! It counts linear memory as it is reserved, whether a guest has touched it or not. Memory is taken before it grows and returned when the
 //! call has ended.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Part of the budget that only calls with little memory get: one in so many. However much the large ones hold, small ones still run.
+/// Part of the budget that only calls with little memory get: one in so many. Small calls run however much the large ones hold.
 const KEPT: u64 = 8;
-/// What a call holds that is small. Nearly all calls are.
+/// The most that a small call holds. Nearly all calls are small.
 const SMALL: u64 = 16 << 20;
 
 /// The budget of a process.
@@ -54,23 +54,23 @@ impl PluginMemory {
         })
     }
 
-    /// One plugin gets three quarters at the most, as of the slots: the others are never shut out by it alone.
+    /// One plugin gets three quarters at the most, as of the slots: one plugin alone never blocks the others.
     fn most(&self) -> u64 {
         self.all.total / 4 * 3
     }
 }
 
-/// What one call holds. Given back when dropped.
+/// What one call holds. Returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     plugin: Arc<PluginMemory>,
     bytes: u64,
 }
 
-/// There is not so much left.
+/// The budget is exhausted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted {
-    /// What was wanted.
+    /// The bytes that were requested.
     pub(crate) wanted: u64,
     /// What all guests may hold.
     pub(crate) total: u64,
@@ -81,7 +81,7 @@ impl Held {
         Self { plugin, bytes: 0 }
     }
 
-    /// Takes more, or nothing.
+    /// Takes all of it, or nothing.
     pub(crate) fn take(&mut self, more: u64) -> Result<(), Exhausted> {
         let (plugin, all) = (&self.plugin, &self.plugin.all);
         let exhausted = |_| Exhausted {
@@ -110,7 +110,7 @@ impl Drop for Held {
     }
 }
 
-/// Adds to a counter unless it would come to more than `most`.
+/// Adds to a counter unless it would exceed `most`.
 fn add(held: &AtomicU64, more: u64, most: u64) -> Result<u64, u64> {
     let fits = |held: u64| held.checked_add(more).filter(|sum| *sum <= most);
     held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)
@@ -118,7 +118,7 @@ fn add(held: &AtomicU64, more: u64, most: u64) -> Result<u64, u64> {
 
 /// Half of what the machine, or the container, has.
 pub(crate) fn usual_total() -> u64 {
-    /// Where nothing says how much there is.
+    /// Where the size of the memory is unknown.
     const UNKNOWN: u64 = 4 << 30;
     available().map_or(UNKNOWN, |bytes| bytes / 2)
 }

@@ -1,7 +1,7 @@
-//! What a call uses of a CPU: the time inside of its polls, whether its own code runs there or the host's on its behalf.
+//! The CPU time of a call: the time inside of its polls, for the guest's code and for the host's on its behalf.
 //!
-//! Waiting for a turn, for a host call or for another tool is not in it. Ticks are not counted: one `memory.fill` can take as long as a
-//! hundred of them and would be seen once.
+//! Waiting for a turn, for a host call or for another tool does not count. Epoch ticks are no measure: one `memory.fill` can take as long as a
+//! hundred of them and would count as one.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -21,7 +21,7 @@ struct Running {
     /// What it had used before.
     before: Duration,
     since: Since,
-    /// What the calls inside of it have used meanwhile: that is counted as theirs.
+    /// What the calls inside of it have used: that counts as theirs.
     inside: Duration,
 }
 
@@ -35,13 +35,13 @@ impl Running {
 /// How exactly a poll is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Cheap, and too much by up to [`ROUGHLY`]: for the first ticks of a call.
+    /// Cheap, and too high by up to [`ROUGHLY`]: for the first ticks of a call.
     Rough,
     /// The time that the thread was on a CPU. A system call at the beginning and one at the end.
     Exact,
 }
 
-/// Below this, the time on the wall is good enough. Above, it may have been given to others by the operating system.
+/// Below this, the time on the wall is good enough. Above it, the operating system may have given the CPU to others.
 const ROUGHLY: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Clone, Copy)]
@@ -185,7 +185,7 @@ mod tests {
         }));
         assert_eq!(now_used(), Duration::ZERO);
         assert!(poll(&mut call, Clock::Exact).is_pending());
-        // What happens between the polls of a call is not its doing.
+        // Time between the polls of a call does not count.
         work(Duration::from_millis(500));
         let Poll::Ready(seen_inside) = poll(&mut call, Clock::Exact) else {
             panic!("it ends with its second poll");

@@ -104,7 +104,7 @@ impl Sandbox {
         let pre = linker
             .instantiate_pre(&component)
             .map_err(|e| PrepareError::Link(format!("{e:#}")))?;
-        // Otherwise the first call would pay for the memory image.
+        // Otherwise the first call would build the memory image.
         component
             .initialize_copy_on_write_image()
             .map_err(|e| PrepareError::Compile(format!("{e:#}")))?;
@@ -146,10 +146,10 @@ impl Plugin {
         self.compiled
     }
 
-    /// Asks the plugin for its tools, twice, in two fresh sandboxes: the answers must be the same.
+    /// Reads the plugin's tools twice, in two fresh sandboxes: the results must be equal.
     ///
     /// # Errors
-    /// When the guest traps, is stopped, or changes its mind.
+    /// When the guest traps, is stopped, or returns two different results.
     pub async fn describe_tools(&self, permit: impl Fn() -> Permit) -> Result<Vec<ToolDraft>, DescribeError> {
         let first = self.described(permit()).await?;
         let second = self.described(permit()).await?;
@@ -167,10 +167,10 @@ impl Plugin {
         }
     }
 
-    /// Asks the plugin for its skills, stores or pack, twice, in two fresh sandboxes: the answers must be the same.
+    /// Reads the plugin's skills, stores or pack twice, in two fresh sandboxes: the results must be equal.
     ///
     /// # Errors
-    /// When the guest traps, is stopped, or changes its mind.
+    /// When the guest traps, is stopped, or returns two different results.
     pub async fn describe_items(
         &self,
         kind: Provides,
@@ -211,7 +211,7 @@ impl Plugin {
             .into_report(limits.output.get()))
     }
 
-    /// Asks the plugin's pack for a verdict, in a fresh sandbox.
+    /// Evaluates the plugin's pack in a fresh sandbox.
     ///
     /// # Errors
     /// A [`CallFault`] when nothing of the guest ran. How a guest ended is in the report.

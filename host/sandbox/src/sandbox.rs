@@ -48,12 +48,12 @@ impl Sandbox {
         })
     }
 
-    /// How memory for guests is found.
+    /// How memory for guests is allocated.
     pub fn allocation(&self) -> Allocation {
         self.allocation
     }
 
-    /// What guests hold at this moment; all zero when nobody is called. Without a pool there is only their memory to count.
+    /// What guests hold at this moment; all zero without calls. Without a pool only their memory is counted.
     pub fn in_use(&self) -> InUse {
         let memory_bytes = self.machine.memory.held();
         let Some(pool) = self.machine.engine.pooling_allocator_metrics() else {

@@ -1,4 +1,4 @@
-//! What stands behind the imports of one plugin. The caller wires it; the sandbox only asks.
+//! The services behind the imports of one plugin. The caller provides them; the sandbox only calls them.
 
 use mizzen_engine::{ToolError, WebUrl};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A future of a service, to be polled on the guest runtime.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The services of one plugin. What is absent answers `unavailable`, never something made up.
+/// The services of one plugin. A call of an absent one returns `unavailable`.
 #[derive(Clone, Default)]
 pub struct Services {
     /// The operator's settings, a JSON object that fits the plugin's schema.
@@ -52,10 +52,10 @@ pub trait KeyValue: Send + Sync {
     fn get<'a>(&'a self, key: &'a str) -> Pending<'a, Result<Option<Vec<u8>>, ToolError>>;
     /// Sets a key; acknowledged means durable.
     fn set<'a>(&'a self, key: &'a str, value: Vec<u8>) -> Pending<'a, Result<(), ToolError>>;
-    /// Removes a key and says whether there was one.
+    /// Removes a key and returns whether there was one.
     fn delete<'a>(&'a self, key: &'a str) -> Pending<'a, Result<bool, ToolError>>;
     /// Keys with a prefix, after one of them, in byte order.
-    fn list_keys<'a>(&'a self, asked: KeyPage<'a>) -> Pending<'a, Result<Vec<String>, ToolError>>;
+    fn list_keys<'a>(&'a self, page: KeyPage<'a>) -> Pending<'a, Result<Vec<String>, ToolError>>;
 }
 
 /// A page of keys.
@@ -69,7 +69,7 @@ pub struct KeyPage<'a> {
     pub limit: u32,
 }
 
-/// Sends one request that the permit allows. Answers for addresses, sizes and time.
+/// Sends one request that the permit allows. Responsible for addresses, sizes and time.
 pub trait Http: Send + Sync {
     /// Sends it and reads the whole response.
     fn fetch(&self, request: HttpRequest) -> Pending<'_, Result<HttpResponse, ToolError>>;
@@ -82,7 +82,7 @@ pub struct HttpRequest {
     pub method: String,
     /// The URL.
     pub url: WebUrl,
-    /// Headers as the guest gave them.
+    /// Headers as the guest set them.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -115,7 +115,7 @@ pub struct HttpResponse {
 /// Calls another tool on behalf of a guest.
 pub trait CallTool: Send + Sync + fmt::Debug {
     /// Calls it with the callee's own permissions.
-    fn call(&self, asked: NestedCall) -> Pending<'_, Result<String, ToolError>>;
+    fn call(&self, call: NestedCall) -> Pending<'_, Result<String, ToolError>>;
 }
 
 /// A call that a guest makes.
@@ -127,6 +127,6 @@ pub struct NestedCall {
     pub input: String,
     /// The tools that led here, outermost first, the caller last.
     pub lineage: Vec<String>,
-    /// When the caller's own time is up.
+    /// The caller's own deadline.
     pub deadline: std::time::Instant,
 }

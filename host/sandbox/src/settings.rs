@@ -10,13 +10,13 @@ pub struct Settings {
     pub slots: u32,
     /// The largest linear memory that any guest can have, whatever its manifest asks for.
     pub max_memory: u64,
-    /// What the linear memories of all guests may come to together. A guest that would go beyond gets no more.
+    /// The budget of the linear memories of all guests together. A growth beyond it is refused.
     pub total_memory: u64,
     /// The largest table, in elements, that any guest can have.
     pub max_table_elements: u32,
     /// Threads that run guests and nothing else.
     pub guest_threads: usize,
-    /// How often a running guest is looked at. A deadline fires at most one tick late.
+    /// How often a running guest is checked. A deadline fires at most one tick late.
     pub tick: Duration,
     /// Where compiled artifacts are kept; none keeps them in memory only. Must belong to the host alone.
     pub cache: Option<PathBuf>,
@@ -29,7 +29,7 @@ impl Default for Settings {
             max_memory: 512 << 20,
             total_memory: crate::memory::usual_total(),
             max_table_elements: 20_000,
-            // Fewer than two would let one guest inside a long bulk instruction hold up every other.
+            // With fewer than two, one guest inside a long bulk instruction would block every other.
             guest_threads: std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),
             tick: Duration::from_millis(1),
             cache: None,

@@ -1,7 +1,7 @@
-//! A component that was started once and kept as it was then.
+//! Snapshots: a component that was started once and keeps the resulting memory.
 //!
 //! `mizzen pack build` uses it: the rule engine reads its rules when the pack is built, and every evaluation begins with
-//! them read. Only the linear memory is kept. That is enough for a module without imports whose one mutable global is its stack
+//! the rules parsed. Only the linear memory is kept. That is enough for a module without imports whose one mutable global is its stack
 //! pointer, which a call leaves as it found it; any other module is refused.
 
 #[cfg(test)]
@@ -16,7 +16,7 @@ use wasmtime::{Config, Engine, Instance, Memory, Module, Store, StoreLimits, Sto
 const EVALUATE: &str = "mizzen:plugin/pack@1.0.0#evaluate";
 /// Reading the largest rule file takes a hundredth of it.
 const FUEL: u64 = 20_000_000_000;
-/// What an engine with its rules may need; an evaluation gets as much.
+/// The most memory of an engine with its rules; an evaluation gets as much.
 const MEMORY: usize = 64 << 20;
 /// Zeros that separate two data segments: fewer are cheaper to write than a segment's head.
 const GAP: usize = 64;
@@ -30,12 +30,12 @@ const DATA_COUNT: u8 = 12;
 /// Why a component has no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// It is not a component that this can be done with.
-    #[error("the component cannot be kept as it was started: {0}")]
+    /// The component's shape is not supported.
+    #[error("the component cannot be snapshotted: {0}")]
     Shape(&'static str),
     /// It did not start, or stopped.
     #[error(
-        "the component could not be started; does what it is given need more memory than a guest has? {0}"
+        "the component could not be started; does its configuration need more memory than a guest has? {0}"
     )]
     Run(String),
     /// It refused its configuration.
@@ -43,7 +43,7 @@ pub enum SnapshotError {
     Refused(String),
 }
 
-/// Starts a pack's component, calls `evaluate` once with its configuration, and returns the component as it was then, with a
+/// Starts a pack's component, calls `evaluate` once with its configuration, and returns the component with the resulting memory and a
 /// custom section beside it.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ pub fn configured_pack(
     let sections = read(component).ok_or(SnapshotError::Shape("its sections do not fit"))?;
     let modules: Vec<&Section<'_>> = sections.iter().filter(|s| s.id == MODULE).collect();
     let [module] = modules.as_slice() else {
-        return Err(SnapshotError::Shape("it has not exactly one module"));
+        return Err(SnapshotError::Shape("it does not have exactly one module"));
     };
     let (memory, pages) = run(module.payload, configuration)?;
     let module_bytes = with_memory(module.payload, &memory, pages)?;
@@ -75,7 +75,7 @@ pub fn configured_pack(
 fn run(module: &[u8], configuration: &str) -> Result<(Vec<u8>, u64), SnapshotError> {
     let failed = |error: wasmtime::Error| SnapshotError::Run(format!("{error:#}"));
     let mut config = Config::new();
-    // Run once and thrown away: compiling it well would take longer than running it badly.
+    // Run once and dropped: optimising it would take longer than running it unoptimised.
     config
         .consume_fuel(true)
         .cranelift_opt_level(wasmtime::OptLevel::None);
@@ -169,7 +169,7 @@ fn with_memory(module: &[u8], memory: &[u8], pages: u64) -> Result<Vec<u8>, Snap
                 return Err(SnapshotError::Shape("its module has more than a stack pointer"));
             }
             START | DATA_COUNT => {
-                return Err(SnapshotError::Shape("its module does something when it starts"));
+                return Err(SnapshotError::Shape("its module has a start function"));
             }
             DATA => {
                 has_data = true;

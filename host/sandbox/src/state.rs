@@ -16,9 +16,9 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 /// A guest can hold this many streams and pollables. Rust's standard library uses five.
 const MAX_RESOURCES: usize = 1024;
 
-/// The store's data: made for one call, thrown away after it.
+/// The store's data: created for one call, dropped after it.
 pub(crate) struct CallState {
-    /// What stands behind WASI, made when the guest first asks for something of it: most calls never do.
+    /// The context behind WASI, created when the guest first uses it: most calls never do.
     world: Option<Box<World>>,
     plugin: Arc<Prepared>,
     pub(crate) limiter: Limiter,
@@ -26,9 +26,9 @@ pub(crate) struct CallState {
     pub(crate) permit: Permit,
     /// The tools that led to this call, outermost first, without this one.
     callers: Vec<String>,
-    /// Who makes the calls of other tools that this one asks for, where it is not the plugin's own service.
+    /// Makes this guest's calls of other tools, if it is not the plugin's own service.
     tools: Option<Arc<dyn CallTool>>,
-    /// When the call's time is up.
+    /// The call's deadline.
     pub(crate) end: Instant,
     /// How long that is after its beginning.
     pub(crate) wall_clock: Duration,
@@ -41,7 +41,7 @@ struct World {
     table: ResourceTable,
 }
 
-/// On what terms a call is made.
+/// The terms of a call.
 pub(crate) struct Terms {
     pub(crate) permit: Permit,
     pub(crate) callers: Vec<String>,
@@ -74,12 +74,12 @@ impl CallState {
         }
     }
 
-    /// What stands behind the plugin's imports.
+    /// The services behind the plugin's imports.
     pub(crate) fn services(&self) -> &Services {
         &self.plugin.services
     }
 
-    /// Who makes the calls of other tools that the guest asks for.
+    /// Makes the guest's calls of other tools.
     pub(crate) fn tools(&self) -> Option<Arc<dyn CallTool>> {
         self.tools.clone().or_else(|| self.services().tools.clone())
     }

@@ -1,9 +1,9 @@
 //! The threads that guests run on.
 //!
-//! A call begins on threads that it shares with those who make calls, so that most calls need no hop between threads. One that has
-//! used a few ticks goes on elsewhere: on threads that do nothing else, and there the calls take turns, a tick each. Whatever
-//! guests do, the first threads are held for a tick at a time by calls that have just begun; who starts, shows or
-//! stops a run never waits for guests that spin.
+//! A call begins on threads that it shares with the drivers of runs, so that most calls need no hop between threads. One that has
+//! used a few ticks moves to threads that run long calls only, where the calls take turns, a tick each. Whatever
+//! guests do, calls that have just begun hold the first threads for a tick at a time; starting, showing or
+//! stopping a run never waits for guests that spin.
 
 use crate::call::{CallFault, Ended};
 use crate::machine::StartError;
@@ -22,13 +22,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 pub(crate) type Call = Pin<Box<dyn Future<Output = Result<Ended, CallFault>> + Send>>;
 
 /// Ticks that a call may use before it is a long one. Nearly all calls end before. More would let many calls that begin together
-/// hold up those who make calls; fewer would make honest calls of a few milliseconds change threads.
+/// delay the drivers of runs; fewer would make ordinary calls of a few milliseconds change threads.
 const SHORT_TICKS: u32 = 4;
-/// Calls in a row that must have been short before the next one of a plugin begins on the threads of those who make calls. Changing
-/// threads is all that the first ones lose.
+/// Calls in a row that must have been short before the next one of a plugin begins on the threads of the drivers. Changing
+/// threads is the only cost for the first ones.
 const ENOUGH_SHORT: u32 = 8;
-/// How much the threads for long calls stand back behind those that serve people (`nice`): a third of their weight. They still get
-/// what is left, which is everything while nothing else is to be done.
+/// The `nice` value of the threads for long calls: a third of the weight of the threads that serve requests. They still get
+/// all idle CPU time.
 #[cfg(target_os = "linux")]
 const STANDS_BACK: i32 = 5;
 
@@ -47,9 +47,9 @@ pub(crate) struct Runtimes {
     long: Runtime,
 }
 
-/// How the calls of a plugin went lately: how many in a row were short.
+/// The recent calls of a plugin: how many in a row were short.
 ///
-/// A call that begins may begin with what cannot be interrupted: filling half a gigabyte takes hundreds of ticks. So the
+/// A call may begin with an operation that cannot be interrupted: filling half a gigabyte takes hundreds of ticks. So the
 /// calls of a plugin begin among the long ones until enough of them were short, and again after each that was not.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
@@ -66,7 +66,7 @@ impl Pace {
         if used >= most {
             self.short.store(0, Ordering::Relaxed);
         } else if !self.is_short() {
-            // Nearly always there were enough before: then the cache line is not taken away from other threads.
+            // Nearly always there were enough before: then the cache line stays shared with other threads.
             self.short.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -80,14 +80,14 @@ impl Threads {
             builder
                 .worker_threads(count)
                 .thread_name(name)
-                // Host calls wait on timers and sockets: look at them after every poll, not after 61.
+                // Host calls wait on timers and sockets: check those after every poll, not after 61.
                 .event_interval(1)
                 .enable_all();
             builder
         };
         let runtimes = Runtimes {
             short: build("mizzen-guest", count).build()?,
-            // One more than there are turns: it looks at timers and sockets while all others are inside of what cannot be interrupted.
+            // One more than there are turns: it checks timers and sockets while all others are inside of operations that cannot be interrupted.
             long: build("mizzen-long", count + 1)
                 .on_thread_start(stand_back)
                 .build()?,
@@ -106,7 +106,7 @@ impl Threads {
         &self.short
     }
 
-    /// Makes a call, on whichever thread it belongs. A caller that goes away takes the call with it.
+    /// Makes a call on the thread it belongs to. Dropping the future cancels the call.
     pub(crate) async fn make(
         self: &Arc<Self>,
         call: Call,
@@ -119,7 +119,7 @@ impl Threads {
         }
         let is_here = Handle::try_current().is_ok_and(|current| current.id() == self.short.id());
         let begun = if is_here {
-            // A chain's driver, for instance, is spared the hop between threads.
+            // This saves a chain's driver, for instance, the hop between threads.
             begin(call, self.most_short, pace).await
         } else {
             let (most, pace) = (self.most_short, Arc::clone(pace));
@@ -149,7 +149,7 @@ impl Threads {
         pace: Arc<Pace>,
     ) -> Result<Ended, CallFault> {
         loop {
-            // Without a turn once its time is up: a call that is to be stopped does not wait behind those that run. It is not resumed
+            // Without a turn after its deadline: a call that is being stopped does not wait behind those that run. It is not resumed
             // then, see `Yield`.
             let turn = tokio::time::timeout_at(end.into(), self.turns.take(call.used())).await;
             let polled = poll_fn(|context| Poll::Ready(call.poll(Clock::Exact, context))).await;
@@ -176,13 +176,13 @@ impl Runtimes {
 /// How a call began.
 enum Begun {
     Ended(Result<Ended, CallFault>),
-    /// It has used what a short one may.
+    /// It has used up the ticks of a short call.
     Long(Metered<Call>),
 }
 
 /// Polls a call until it ends, or is a long one.
 async fn begin(mut call: Metered<Call>, most: Duration, pace: &Pace) -> Begun {
-    // Asked again: others of the plugin may have been long since this one was put in line.
+    // Checked again: other calls of the plugin may have been long since this one was queued.
     if !pace.is_short() {
         return Begun::Long(call);
     }
@@ -212,10 +212,10 @@ async fn until_woken() {
     .await;
 }
 
-/// Lets others run, and goes on behind all of them.
+/// Yields to all other tasks.
 ///
-/// Not tokio's `yield_now`: that hands its waker to the scheduler, which wakes it after a look at timers and sockets; a task that is woken
-/// there gets the slot that is served before the queue, and so goes on at once, tick for tick, while the queue waits. A task
+/// Not tokio's `yield_now`: that hands its waker to the scheduler, which wakes it after a check of timers and sockets; a task that is woken
+/// there gets the slot that is served before the queue, and so resumes at once, tick after tick, while the queue waits. A task
 /// that wakes itself while it runs is put at the queue's end.
 pub(crate) struct Yield {
     end: Instant,
@@ -223,7 +223,7 @@ pub(crate) struct Yield {
 }
 
 impl Yield {
-    /// For a guest whose time is up at `end`. After that it is never resumed: whoever waits for the call ends it.
+    /// For a guest whose time is up at `end`. After that it is never resumed: the waiting caller ends it.
     pub(crate) fn until(end: Instant) -> Self {
         Self {
             end,
@@ -254,7 +254,7 @@ async fn joined<T>(task: tokio::task::JoinHandle<T>) -> Result<T, CallFault> {
         .map_err(|error| CallFault::Host(error.to_string()))
 }
 
-/// A caller that goes away takes its guest with it.
+/// Dropping it cancels the guest's call.
 struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -263,11 +263,11 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Only Linux has this for single threads; elsewhere it would be the whole process that stands back.
+/// Only Linux has this for single threads; elsewhere it would lower the whole process.
 fn stand_back() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(STANDS_BACK) {
-        tracing::warn!(%error, "the threads for long calls do not stand back behind the others");
+        tracing::warn!(%error, "cannot lower the priority of the threads for long calls");
     }
 }
 

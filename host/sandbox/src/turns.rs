@@ -1,8 +1,8 @@
-//! Whose turn it is, among calls that take long.
+//! The scheduling of long calls.
 //!
-//! As many of them run at a time as there are threads for them; the others wait in line. The one that has used least goes first: a call
-//! of a few milliseconds is not behind all that spin, and those that spin get the same. Every fourth turn goes to the one that
-//! has waited longest, so that a long call comes to its end however many shorter ones arrive.
+//! As many of them run at a time as there are threads for them; the others wait in a queue. The one with the least CPU time goes first: a call
+//! of a few milliseconds does not wait behind all that spin, and those that spin get equal shares. Every fourth turn goes to the one that
+//! has waited longest, so that a long call finishes however many shorter ones arrive.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// One turn in so many goes by the time of waiting.
+/// One turn in so many goes to the call that has waited longest.
 const BY_AGE: u64 = 4;
 
-/// The line. tokio's own queues would not do: each of its threads has one of its own, and nothing evens them out.
+/// The queue. tokio's own queues do not suffice: each of its threads has one of its own, and nothing balances them.
 pub(crate) struct Turns {
     line: Mutex<Line>,
 }
@@ -143,14 +143,14 @@ impl Drop for Take<'_> {
         let mut line = self.turns.line();
         let left = line.position(number).map(|at| line.waiting.remove(at));
         drop(line);
-        // One that goes away when it is called must not take its turn along.
+        // A call that is dropped when its turn comes must pass the turn on.
         if left.is_some_and(|left| left.is_called) {
             self.turns.pass_on();
         }
     }
 }
 
-/// A turn. The next in line has it when it is dropped.
+/// A turn. Dropping it passes it to the next in the queue.
 pub(crate) struct Turn<'a>(&'a Turns);
 
 impl Drop for Turn<'_> {
@@ -207,12 +207,12 @@ mod tests {
         let mut gone = Box::pin(turns.take(Duration::ZERO));
         let mut next = Box::pin(turns.take(Duration::ZERO));
         assert!(poll(gone.as_mut()).is_none() && poll(next.as_mut()).is_none());
-        // It is called, and does not come.
+        // Its turn comes after it was dropped.
         drop(turn);
         drop(gone);
         let turn = poll(next.as_mut());
         assert!(turn.is_some());
-        // Nobody waits: it is free again, once.
+        // The queue is empty: the turn is free again, once.
         drop(turn);
         let free = poll(pin!(turns.take(Duration::ZERO)));
         assert!(free.is_some() && poll(pin!(turns.take(Duration::ZERO))).is_none());

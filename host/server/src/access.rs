@@ -1,4 +1,4 @@
-//! Who may use a route: API keys, grants and rates. What is refused is audited.
+//! Access to routes: API keys, grants and rates. Refusals are audited.
 
 use crate::app::App;
 use crate::call::Call;
@@ -11,29 +11,29 @@ use mizzen_ops::{AccessRefusal, Caller, Family, Grant};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// How long a caller who was let in is not asked again who it is: what takes longer ends with the key, not with the request.
+/// How long an access check is valid: a request that takes longer ends with its key.
 pub(crate) const ASK_AGAIN: Duration = Duration::from_secs(2);
 
-/// A request as far as access is concerned.
-pub(crate) struct Ask<'a> {
+/// The part of a request that access depends on.
+pub(crate) struct AccessRequest<'a> {
     pub(crate) route: &'a Route,
     pub(crate) headers: &'a HeaderMap,
-    /// Where HTTP/2 has what `Host` says in HTTP/1.1.
+    /// `:authority` of HTTP/2, which is `Host` in HTTP/1.1.
     pub(crate) authority: Option<&'a Authority>,
     pub(crate) peer: Option<IpAddr>,
     pub(crate) request_id: &'a str,
 }
 
-/// Lets the caller in, or says why not: 401 without a working key, 429 when it asks too often, 403 without the grant.
-pub(crate) async fn check(app: &App, grant: Grant, ask: &Ask<'_>) -> Result<Caller, Problem> {
-    let token = token(ask.headers);
-    let caller = match app.host.authenticate(token, ask.request_id).await? {
+/// Authenticates and authorises the caller: 401 without a working key, 429 above its rate, 403 without the grant.
+pub(crate) async fn check(app: &App, grant: Grant, request: &AccessRequest<'_>) -> Result<Caller, Problem> {
+    let token = token(request.headers);
+    let caller = match app.host.authenticate(token, request.request_id).await? {
         Ok(caller) => caller,
-        Err(reason) => return Err(refuse_stranger(app, ask, &reason).await),
+        Err(reason) => return Err(refuse_stranger(app, request, &reason).await),
     };
-    if !caller.is_key() && came_through_a_browser(app, ask) {
+    if !caller.is_key() && came_through_a_browser(app, request) {
         app.host.metrics.count(Family::AccessRefusals, &["forbidden"]);
-        let message = "without a key this server answers programs on this machine, and this request comes from a web page or \
+        let message = "without a key this server serves programs on this machine only, and this request comes from a web page or \
                        for another host name; make a key with `mizzen key api new`, or name the page's origin under \
                        cors_origins";
         return Err(Problem::new(Code::Forbidden, message));
@@ -42,16 +42,16 @@ pub(crate) async fn check(app: &App, grant: Grant, ask: &Ask<'_>) -> Result<Call
         && let Err(seconds) = app.keys.take(caller.actor(), Instant::now())
     {
         app.host.metrics.count(Family::AccessRefusals, &["rate_limited"]);
-        let message = format!("this key asks too often; try again in {seconds} s");
+        let message = format!("this key sends too many requests; try again in {seconds} s");
         return Err(Problem::new(Code::RateLimited, message).retry_after(seconds));
     }
     if caller.may(grant) {
         return Ok(caller);
     }
-    Err(forbidden(app, &caller, ask.route.operation, grant).await)
+    Err(forbidden(app, &caller, request.route.operation, grant).await)
 }
 
-/// For what only some requests of a route need: the grant beyond the route's own, or 403.
+/// Requires a grant beyond the route's own, for some of its requests; 403 without it.
 pub(crate) async fn require(call: &Call, operation: &'static str, grant: Grant) -> Result<(), Problem> {
     if call.caller.may(grant) {
         return Ok(());
@@ -59,7 +59,7 @@ pub(crate) async fn require(call: &Call, operation: &'static str, grant: Grant) 
     Err(forbidden(&call.app, &call.caller, operation, grant).await)
 }
 
-/// Asks again whether a caller may do what it has been doing for a while.
+/// Checks again whether a caller may continue.
 pub(crate) async fn ask_again(app: &App, caller: &Caller, access: Access) -> Result<(), Problem> {
     let Access::Needs(grant) = access else {
         return Ok(());
@@ -70,7 +70,7 @@ pub(crate) async fn ask_again(app: &App, caller: &Caller, access: Access) -> Res
     app.host
         .metrics
         .count(Family::AccessRefusals, &["unauthenticated"]);
-    let message = "the key was revoked, has expired or lost its grant while the request was served; what it asked for may still be done";
+    let message = "the key was revoked, has expired or lost its grant while the request was served; the operation may still finish";
     Err(Problem::new(Code::Unauthenticated, message))
 }
 
@@ -81,7 +81,7 @@ async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: G
         outcome: "denied",
         missing: Some(grant),
     };
-    // A weak key is audited up to a rate as strangers are; the first refusals say what the others would.
+    // Refusals of a key are audited up to a rate, as those without a key are; the first ones show what the others would.
     if app.denials.take(caller.actor(), Instant::now()).is_ok() {
         app.host.record_access_refusal(caller, &refusal).await;
     }
@@ -91,16 +91,16 @@ async fn forbidden(app: &App, caller: &Caller, operation: &'static str, grant: G
     Problem::new(Code::Forbidden, message).with("missing_grant", grant.as_str())
 }
 
-/// Strangers are audited up to a rate; beyond it they are only counted, so that they cannot fill the disk.
-async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
-    let name = ask
+/// Requests without a working key are audited up to a rate; beyond it they are only counted, so that they cannot fill the disk.
+async fn refuse_stranger(app: &App, request: &AccessRequest<'_>, reason: &str) -> Problem {
+    let name = request
         .peer
         .map_or_else(|| "unknown".to_owned(), |peer| network::of(peer).to_string());
     let now = Instant::now();
     let taken = app
         .strangers
         .take(&name, now)
-        .and_then(|()| app.all_strangers.take("everybody", now));
+        .and_then(|()| app.all_strangers.take("all", now));
     if let Err(seconds) = taken {
         app.host.metrics.count(Family::AccessRefusals, &["rate_limited"]);
         return Problem::new(Code::RateLimited, "too many requests without a working key")
@@ -110,12 +110,12 @@ async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
         .metrics
         .count(Family::AccessRefusals, &["unauthenticated"]);
     let refusal = AccessRefusal {
-        action: ask.route.operation,
+        action: request.route.operation,
         outcome: "unauthenticated",
         missing: None,
     };
     app.host
-        .record_access_refusal(&Caller::anonymous(ask.request_id), &refusal)
+        .record_access_refusal(&Caller::anonymous(request.request_id), &refusal)
         .await;
     Problem::new(
         Code::Unauthenticated,
@@ -123,33 +123,33 @@ async fn refuse_stranger(app: &App, ask: &Ask<'_>, reason: &str) -> Problem {
     )
 }
 
-/// Whoever is on this machine may do everything while there are no keys, so a web page must not borrow the browser's place on it:
-/// neither with a request across origins, nor by a name of its own that leads here (DNS rebinding).
-fn came_through_a_browser(app: &App, ask: &Ask<'_>) -> bool {
-    let host = match ask.authority {
+/// Every local client has full access while there are no keys, so a web page must not act through a local browser:
+/// neither with a request across origins, nor by a name of its own that resolves to this machine (DNS rebinding).
+fn came_through_a_browser(app: &App, request: &AccessRequest<'_>) -> bool {
+    let host = match request.authority {
         Some(authority) => Some(authority.as_str()),
-        None => ask
+        None => request
             .headers
             .get(header::HOST)
             .map(|host| host.to_str().unwrap_or_default()),
     };
     let foreign_name = host.is_some_and(|host| !names_this_machine(host));
-    let origins = ask.headers.get_all(header::ORIGIN).iter();
+    let origins = request.headers.get_all(header::ORIGIN).iter();
     let mut origins = origins.map(|origin| origin.to_str().unwrap_or_default());
     let foreign_page = origins.any(|origin| {
-        // `null` has no host; neither has a request of HTTP/1.0 without one, and the two are not the same place.
+        // `null` has no host; neither has a request of HTTP/1.0 without one, and the two must not compare as equal.
         let page = origin.split_once("://").map(|(_, host)| host);
         let own = page.is_some() && page == host;
         !own && !is_named(app, origin)
     });
-    foreign_name || foreign_page || was_fetched_across_sites(app, ask.headers)
+    foreign_name || foreign_page || was_fetched_across_sites(app, request.headers)
 }
 
 fn is_named(app: &App, origin: &str) -> bool {
     app.config.cors_origins.iter().any(|allowed| allowed == origin)
 }
 
-/// A browser does not say where a page is from that only loads something, but it says whether that is another site (Fetch Metadata).
+/// A browser sends no `Origin` for a page that only loads something, but it sends whether that is another site (Fetch Metadata).
 /// `same-site` is another port of this machine: another program's page.
 fn was_fetched_across_sites(app: &App, headers: &HeaderMap) -> bool {
     let mut sites = headers.get_all("sec-fetch-site").iter();
@@ -165,7 +165,7 @@ fn names_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
     };
-    // A name before an `@` is nobody's host.
+    // A name before an `@` is not a host.
     if host.contains('@') {
         return false;
     }
@@ -174,8 +174,8 @@ fn names_this_machine(host: &str) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The key that a request has. One that does not work stands for what cannot be one, so that it is never as good as none: a proxy before
-/// us may have judged another of two keys than we would.
+/// The key of a request. A malformed one becomes a token that no key has, so that it is never treated as none: a proxy in front of
+/// us may have checked another of two keys than we would.
 fn token(headers: &HeaderMap) -> Option<&str> {
     const WRONG: &str = "";
     let bearer = one(headers, header::AUTHORIZATION.as_str()).map(|text| {
@@ -192,7 +192,7 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-/// A field that is there once; empty when it is there more often.
+/// The value of a field that occurs once; empty when it occurs more often.
 fn one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut given = headers.get_all(name).iter();
     let value = given.next()?;

@@ -1,4 +1,4 @@
-//! The body of an answer on its way out: in pieces, and kept only for as long as its other end takes it.
+//! The body of a response: sent in pieces, and kept only for as long as the client reads it.
 
 use crate::streams::Progress;
 use crate::traffic::{OpenRequest, StrangerPlace, Traffic};
@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::time::Instant;
 
-/// Bytes that are given out at once. The other end has to take so many within `receive_seconds`; and so many, for each stream, are queued
-/// below where nothing sees whether they are taken.
+/// Bytes that are sent at once. The client has to read as many within `receive_seconds`; and as many, for each stream, are queued
+/// below this layer, where their progress is not visible.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// What an answer occupies until it has been sent; travels with the response.
+/// What a response occupies until it has been sent; part of its extensions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Occupied {
     _held: Arc<(Option<Charge>, Option<StrangerPlace>)>,
@@ -29,13 +29,13 @@ impl Occupied {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub(crate) struct AnswerBody {
     body: Body,
-    /// What the body gave and was not given out yet.
+    /// Data of the body that has not been sent yet.
     rest: Bytes,
-    /// None on a connection of HTTP/1.1, where a stalled socket is a stalled answer.
+    /// None on a connection of HTTP/1.1, where a stalled socket is a stalled response.
     progress: Option<Arc<Progress>>,
     pieces: Arc<Pieces>,
     given: usize,
@@ -94,7 +94,7 @@ impl HttpBody for AnswerBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let me = &mut *self;
-        // Asked for more: what was given before has been taken, or at least begun.
+        // Polled for more: the previous piece has been sent, or at least begun.
         if let Some(progress) = &me.progress {
             progress.taken();
         }
@@ -112,8 +112,8 @@ impl HttpBody for AnswerBody {
             let piece = me.give();
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
-        // The end of a stream is given only when everything before it has left: after it hyper drops the stream's task, and what is still
-        // queued could not be taken back.
+        // The end of a stream is returned only when everything before it has been sent: after it hyper drops the stream's task, and what is still
+        // queued could not be withdrawn.
         if let Some(progress) = &me.progress
             && me.pieces.poll_gone(context).is_pending()
         {
@@ -124,7 +124,7 @@ impl HttpBody for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        // One piece alone carries the end of its stream: it costs a frame less, and what may stay queued is small.
+        // One piece alone carries the end of its stream: that saves a frame, and little can stay queued.
         self.rest.is_empty() && self.given <= 1 && self.body.is_end_stream()
     }
 
@@ -140,7 +140,7 @@ impl HttpBody for AnswerBody {
     }
 }
 
-/// The pieces of an answer that were given out and have not left.
+/// The pieces of a response that were passed to hyper and are not sent yet.
 #[derive(Debug, Default)]
 struct Pieces(Mutex<(usize, Option<Waker>)>);
 
@@ -170,7 +170,7 @@ impl Pieces {
     }
 }
 
-/// A part of an answer, owned by whatever sends it.
+/// A part of a response, owned by its sender.
 struct Piece {
     bytes: Bytes,
     pieces: Arc<Pieces>,

@@ -19,9 +19,9 @@ pub struct App {
     pub host: Arc<Host>,
     /// How the server behaves.
     pub config: Config,
-    /// What everybody may read.
+    /// The public documents.
     pub(crate) documents: PublicDocuments,
-    /// Answers that nobody has taken yet.
+    /// Responses that clients have not read yet.
     pub(crate) unsent: Unsent,
     /// Places for event streams.
     pub(crate) event_streams: Arc<Quota>,
@@ -29,11 +29,11 @@ pub struct App {
     pub(crate) parsed: Semaphore,
     /// Per key.
     pub(crate) keys: RateLimit,
-    /// Per address, for requests without a working key: bounds what they can make the audit log grow.
+    /// Per address, for requests without a working key: bounds how much they can grow the audit log.
     pub(crate) strangers: RateLimit,
-    /// All of them together: addresses cost little.
+    /// All of them together: addresses are cheap.
     pub(crate) all_strangers: RateLimit,
-    /// Per key, for what it has no grant for: bounds the audit log too.
+    /// Per key, for requests without the grant: bounds the audit log too.
     pub(crate) denials: RateLimit,
 }
 

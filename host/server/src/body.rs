@@ -1,4 +1,4 @@
-//! Reading what a client sends: its type, and not more of it than allowed.
+//! Reads request bodies: checks the media type and bounds the size.
 
 use crate::problem::{Code, Problem};
 use crate::route::BodySpec;
@@ -50,7 +50,7 @@ pub(crate) fn media_type(spec: &BodySpec, headers: &HeaderMap) -> Result<String,
     Ok(essence)
 }
 
-/// How long a body of at most `limit` bytes may take: a package is larger than a document, and its line may be slow.
+/// How long a body of at most `limit` bytes may take: a package is larger than a document, and the client's connection may be slow.
 pub(crate) fn time_for(limit: usize, receive: Duration) -> Duration {
     let pieces = u32::try_from(limit / (8 << 20)).unwrap_or(u32::MAX);
     receive.saturating_mul(pieces.saturating_add(1))
@@ -68,13 +68,13 @@ pub(crate) struct RequestBody {
 /// How far a body has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadState {
-    /// Nothing was asked for: a client that waits for `100 Continue` still waits.
+    /// Nothing was read: a client that waits for `100 Continue` still waits.
     Untouched,
     /// Some of it.
     Begun,
     /// To its end, or until it broke off.
     Ended,
-    /// Its time is over.
+    /// It timed out.
     TimedOut,
 }
 
@@ -96,8 +96,8 @@ impl RequestBody {
         }
     }
 
-    /// Reads a body of at most `limit` bytes within `time`. A larger one is refused as soon as that is known; what is left of it is
-    /// `drain.rs`'s.
+    /// Reads a body of at most `limit` bytes within `time`. A larger one is refused as soon as that is known; its rest is
+    /// left to `drain.rs`.
     pub(crate) async fn read(&mut self, limit: usize, time: Duration) -> Result<Bytes, Problem> {
         match tokio::time::timeout(time, self.collect(limit)).await {
             Ok(result) => result,

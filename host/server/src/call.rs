@@ -1,4 +1,4 @@
-//! A request as handlers see it, and what they give back.
+//! A request as handlers see it, and what they return.
 
 use crate::app::App;
 use crate::problem::{Code, Problem, etag};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub struct Call {
     /// Everything else.
     pub app: Arc<App>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
     /// The parameters of the path, decoded.
     pub path: Vec<(String, String)>,
@@ -30,13 +30,13 @@ pub struct Call {
     pub media_type: String,
     /// The connection that it came on.
     pub(crate) traffic: Option<Arc<Traffic>>,
-    /// Set when the answer was given before, under the same `Idempotency-Key`.
+    /// Set when the response was sent before, under the same `Idempotency-Key`.
     pub(crate) replayed: Replayed,
 }
 
 /// Levels that a body may nest. Far more than any document needs, far less than a stack holds.
 const DEPTH: usize = 96;
-/// Bytes of a body that take less time to parse than to hand over to another thread.
+/// Bytes of a body that take less time to parse than to move to another thread.
 const PARSED_AT_ONCE: usize = 64 << 10;
 
 impl Call {
@@ -79,7 +79,7 @@ impl Call {
         }
     }
 
-    /// Whether `force=true` overrides what protects a document.
+    /// Whether `force=true` overrides the protection of a document.
     pub fn force(&self) -> Result<Force, Problem> {
         Ok(if self.flag("force")? {
             Force::Yes
@@ -126,7 +126,7 @@ impl Call {
         if self.body.len() <= PARSED_AT_ONCE {
             return parse(&self.body);
         }
-        // Not on the threads that serve everybody's connections.
+        // Not on the threads that serve the connections.
         let _place = self.app.parsed.acquire().await.map_err(|_| Problem::internal())?;
         let body = self.body.clone();
         tokio::task::spawn_blocking(move || parse(&body))
@@ -154,7 +154,7 @@ impl Call {
         }
     }
 
-    /// What `If-Match` asks for.
+    /// The precondition of `If-Match`.
     pub fn if_match(&self) -> IfMatch {
         if !self.headers.contains_key(header::IF_MATCH) {
             return IfMatch::Any;
@@ -176,7 +176,7 @@ impl Call {
     }
 }
 
-/// What `If-None-Match` says that the caller has already (RFC 9110, 13.1.2).
+/// The versions that the caller has already, from `If-None-Match` (RFC 9110, 13.1.2).
 #[derive(Debug)]
 pub(crate) struct KnownTags(Vec<String>);
 
@@ -192,7 +192,7 @@ impl KnownTags {
         (!tags.is_empty()).then_some(Self(tags))
     }
 
-    /// Whether the answer is one that the caller has. For reading, a weak tag is as good as a strong one.
+    /// Whether the response is one that the caller has. For reading, a weak tag is as good as a strong one.
     pub(crate) fn has(&self, reply: &Reply) -> bool {
         let Some(current) = reply
             .headers
@@ -252,7 +252,7 @@ pub(crate) fn invalid_parameter(name: &str, value: &str, expected: &str) -> Prob
     .with("parameter", name)
 }
 
-/// A successful answer.
+/// A successful response.
 #[derive(Debug)]
 pub struct Reply {
     /// Its status.
@@ -265,17 +265,17 @@ pub struct Reply {
     pub(crate) memory: Memory,
 }
 
-/// Whose memory an answer is in.
+/// Who owns the memory of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// Its own: it is kept until the answer has been sent.
+    /// Its own: it is kept until the response has been sent.
     Own,
-    /// That of all answers with the same body.
+    /// Shared by all responses with the same body.
     Shared,
 }
 
 impl Reply {
-    /// An answer with a body of some type.
+    /// A response with a body of some type.
     pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -308,7 +308,7 @@ impl Reply {
         }
     }
 
-    /// 303: what was asked for is elsewhere.
+    /// 303: the resource is elsewhere.
     pub(crate) fn see(place: &str) -> Self {
         Self {
             status: StatusCode::SEE_OTHER,

@@ -13,9 +13,9 @@ pub struct Config {
     pub rate_burst: u32,
     /// Connections at the same time; further ones wait in the system's queue.
     pub connections: usize,
-    /// Connections of one address (of one /64 of IPv6); further ones are closed. None: a quarter of all, and loopback as many as there are.
+    /// Connections of one address (of one /64 of IPv6); further ones are closed. None: a quarter of all, and no share for loopback.
     pub connections_per_address: Option<usize>,
-    /// Bytes of large answers that are kept for clients who have not read them; one connection may have a sixteenth of it, one key a
+    /// Bytes of large responses that are kept for clients who have not read them; one connection may have a sixteenth of it, one key a
     /// quarter.
     pub unsent_bytes: usize,
     /// Event streams at the same time; one key may have a quarter of them.
@@ -26,7 +26,7 @@ pub struct Config {
     pub header_fields: usize,
     /// Characters of a request's target.
     pub target_chars: usize,
-    /// How long a client may take to send a header, and then a body; and to take some of an answer.
+    /// How long a client may take to send a header, and then a body; and to read some of a response.
     pub receive: Duration,
     /// How long requests in flight may take after the signal to stop.
     pub grace: Duration,
@@ -46,7 +46,7 @@ pub struct TlsFiles {
 }
 
 impl Config {
-    /// Reads the files for TLS, as [`crate::Server::bind`] does, and keeps nothing of them: a host that cannot use them need not load
+    /// Reads the files for TLS, as [`crate::Server::bind`] does, and drops them: a host that cannot use them need not load
     /// its plugins first.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-/// How long a client has to take notice of the end of its connection.
+/// How long a client has to react to the end of its connection.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How connections are served.
@@ -32,7 +32,7 @@ pub(crate) fn builder(config: &Config) -> Builder<Streams> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(config.receive)
-        // Wider than the configured limits, so that they can say by how much; what is beyond these is hyper's to refuse.
+        // Wider than the configured limits, so that those can report by how much they are exceeded; hyper refuses what is beyond these.
         .max_headers(config.header_fields.saturating_mul(4).max(100))
         .max_buf_size(config.header_bytes.saturating_mul(4).max(64 << 10));
     builder
@@ -59,7 +59,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
-        // Small answers must not wait for a full packet.
+        // Small responses must not wait for a full packet.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
         }
@@ -116,7 +116,7 @@ impl Connection {
     }
 }
 
-/// A request that crossed the notice of the end is answered; a client that does not react to it is not waited for.
+/// A request that crossed the notice of the end gets its response; a client that does not react to the notice is disconnected.
 async fn farewell(traffic: &Traffic) {
     loop {
         tokio::time::sleep(FAREWELL).await;

@@ -24,10 +24,10 @@ use std::time::Instant;
 /// The header that carries the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Says that an answer was given before, under the same `Idempotency-Key`.
+/// Marks a response that was sent before, under the same `Idempotency-Key`.
 pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// A router for the routes. Every answer, also to an unknown path, goes through [`answer`].
+/// A router for the routes. Every response, also to an unknown path, goes through [`answer`].
 pub(crate) fn router(app: Arc<App>, routes: Vec<Route>) -> Router {
     let mut paths: Vec<(&'static str, Vec<Arc<Route>>)> = Vec::new();
     for route in routes.into_iter().map(Arc::new) {
@@ -58,7 +58,7 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
         route: None,
         actor: String::new(),
         context: span.as_ref().map(Span::context),
-        // Put into every request by its connection.
+        // The connection adds it to every request.
         traffic: request.extensions().get::<Arc<Traffic>>().cloned(),
         place: None,
         replayed: Replayed::default(),
@@ -91,7 +91,7 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
     let status = response.status();
     let took = started.elapsed();
     let route = trace.route.as_ref().map_or("unknown", |route| route.path);
-    // An unknown method is a client's free text: it gets one label.
+    // An unknown method is free text of the client: all of them share one label.
     let label = if trace.route.is_some() {
         method.as_str()
     } else {
@@ -121,7 +121,7 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
     response
 }
 
-/// What is known about a request by the time it is logged.
+/// The fields of a request's log line.
 struct Trace {
     route: Option<Arc<Route>>,
     actor: String,
@@ -131,7 +131,7 @@ struct Trace {
     replayed: Replayed,
 }
 
-/// Counts an answer for as long as it is kept, or refuses to keep it. What was changed is answered whatever is kept.
+/// Counts a response for as long as it is kept, or refuses to keep it. The response to a change is always kept.
 fn occupy(app: &App, method: &Method, trace: &mut Trace, reply: Reply) -> Result<Response, Problem> {
     let bytes = match reply.memory {
         Memory::Own => reply.body.size_hint().exact().unwrap_or(0),
@@ -216,7 +216,7 @@ async fn serve(
             (media_type, body)
         }
     };
-    // Only where an answer follows from its revision alone: a council's also says how its members have drifted since.
+    // Only where a response follows from its revision alone: a council's also has the drift of its members.
     let conditional = route
         .parameters
         .iter()
@@ -233,7 +233,7 @@ async fn serve(
         traffic: trace.traffic.clone(),
         replayed: trace.replayed.clone(),
     };
-    // A task of its own: a client that goes away does not stop a write half-way, and a bug in a handler is a 500 and not the
+    // A task of its own: a client that disconnects does not stop a write half-way, and a bug in a handler is a 500 and not the
     // end of the connection.
     let mut task = tokio::spawn((route.handler)(call));
     let mut left = route.timeout;
@@ -260,10 +260,10 @@ async fn serve(
     }
 }
 
-/// A person who opens the host's address in a browser is led to the documentation. Not an operation: programs have `/openapi.json`.
+/// Redirects a browser that opens the host's address to the documentation. Not an operation: programs have `/openapi.json`.
 fn front_door(parts: &Parts) -> Option<Reply> {
-    let asked = parts.uri.path() == "/" && matches!(parts.method, Method::GET | Method::HEAD);
-    asked.then(|| Reply::see("/docs"))
+    let is_root = parts.uri.path() == "/" && matches!(parts.method, Method::GET | Method::HEAD);
+    is_root.then(|| Reply::see("/docs"))
 }
 
 fn took_too_long(route: &Route) -> Problem {
@@ -304,8 +304,8 @@ fn check_head(app: &App, parts: &Parts) -> Result<(), Problem> {
     check_expectation(parts)
 }
 
-/// RFC 9112, 3.2: who reads the first of two and who reads the last would disagree about whom the request is for, and so would who reads
-/// the target and who reads the field. The same holds for where it is from.
+/// RFC 9112, 3.2: a reader of the first of two fields and a reader of the last would disagree about the request's host, and so would readers
+/// of the target and of the field. The same applies to its origin.
 fn check_place(parts: &Parts) -> Result<(), Problem> {
     let malformed = |message: String| Err(Problem::new(Code::MalformedRequest, message));
     let hosts = parts.headers.get_all(header::HOST).iter().count();
@@ -323,7 +323,7 @@ fn check_place(parts: &Parts) -> Result<(), Problem> {
     let named = [host, target.map(|target| target.as_str().as_bytes())];
     if named.iter().flatten().any(|name| name.contains(&b'@')) {
         return malformed(
-            "the host of a request has no user before it: remove what stands before the @".to_owned(),
+            "the host of a request has no user before it: remove everything before the @".to_owned(),
         );
     }
     match (host, target) {
@@ -347,8 +347,8 @@ fn is_same_place(host: &[u8], target: &Authority, scheme: Option<&str>) -> bool 
         && host.port_u16().or(usual) == target.port_u16().or(usual)
 }
 
-/// RFC 9110, 10.1.1: one expectation is defined, and hyper meets it when the body is read. A client that relies on another one is told,
-/// before anything is done, that it cannot.
+/// RFC 9110, 10.1.1: one expectation is defined, and hyper meets it when the body is read. A client that relies on another one
+/// is refused before anything is done.
 fn check_expectation(parts: &Parts) -> Result<(), Problem> {
     for value in parts.headers.get_all(header::EXPECT) {
         let known = |member: &[u8]| {
@@ -356,7 +356,7 @@ fn check_expectation(parts: &Parts) -> Result<(), Problem> {
             member.is_empty() || member.eq_ignore_ascii_case(b"100-continue")
         };
         if !value.as_bytes().split(|byte| *byte == b',').all(known) {
-            let message = "this server meets no expectation but 100-continue: leave the Expect field out";
+            let message = "this server supports no expectation but 100-continue: leave the Expect field out";
             return Err(Problem::new(Code::ExpectationFailed, message));
         }
     }
@@ -393,14 +393,14 @@ async fn authorise(
             Ok(Caller::anonymous(request_id))
         }
         (Access::Needs(grant), traffic) => {
-            let ask = access::Ask {
+            let request = access::AccessRequest {
                 route,
                 headers: &parts.headers,
                 authority: parts.uri.authority(),
                 peer: traffic.as_ref().map(|traffic| traffic.peer()),
                 request_id,
             };
-            let caller = access::check(app, grant, &ask).await?;
+            let caller = access::check(app, grant, &request).await?;
             if let Some(traffic) = traffic {
                 traffic.authenticated();
             }
@@ -411,7 +411,7 @@ async fn authorise(
 
 fn too_many_streams() -> Problem {
     let message = format!(
-        "this connection has {STRANGERS} requests open and none of them had a key; read their answers first, or send a key"
+        "this connection has {STRANGERS} requests open and none of them had a key; read their responses first, or send a key"
     );
     Problem::new(Code::TooManyStreams, message).retry_after(1)
 }
@@ -429,7 +429,7 @@ async fn path_parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Pro
         .collect())
 }
 
-/// Reads the query. A parameter that the route does not know is a mistake: a misspelt filter must not return everything.
+/// Parses the query. An unknown parameter is an error: a misspelt filter must not return everything.
 fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, String)>, Problem> {
     let mut parameters: Vec<(String, String)> = Vec::new();
     for pair in query
@@ -461,8 +461,7 @@ fn query_parameters(route: &Route, query: Option<&str>) -> Result<Vec<(String, S
                 names.join(", ")
             };
             let name: String = name.chars().take(64).collect();
-            let message =
-                format!("this route does not know the query parameter {name:?}; it knows {expected}");
+            let message = format!("unknown query parameter {name:?}; this route takes {expected}");
             return Err(Problem::new(Code::ValidationError, message).with("parameter", name));
         }
         if parameters.iter().any(|(seen, _)| *seen == name) {

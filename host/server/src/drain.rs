@@ -1,9 +1,9 @@
-//! What a client still sends when its answer is decided.
+//! The rest of a request body after an early response.
 //!
 //! Most clients write a whole body before they read: curl, Python's and Go's libraries, a shell script. If the server closes a connection of
 //! HTTP/1.1 with unread bytes in it, the system resets it, and such a client sees a broken pipe instead of the 413 or 401. So the rest is
-//! read and thrown away while the answer is on its way: hyper reads on for as long as the body is kept. The bounds are bytes and
-//! time; whatever is beyond them ends the connection, and with it its place. HTTP/2 needs none of this: a stream is answered and
+//! read and discarded while the response is sent: hyper reads on for as long as the body is kept. The bounds are bytes and
+//! time; a body beyond them ends the connection and frees its place. HTTP/2 needs none of this: a stream gets its response and is
 //! reset with NO_ERROR (RFC 9113, 8.1).
 
 use crate::body::{ReadState, RequestBody};
@@ -11,15 +11,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Version, header};
 use std::time::Duration;
 
-/// Bytes that are thrown away for one request; a package of the largest size that was sent with the wrong key still gets its 401.
+/// Bytes that are discarded for one request; a package of the largest size that was sent with the wrong key still gets its 401.
 pub(crate) const DRAIN: usize = 64 << 20;
 
-/// What becomes of the rest of a body.
+/// How the rest of a body is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// There is none, or the protocol does without it.
+    /// There is none, or the protocol does not need it.
     Nothing,
-    /// It is read, up to the bounds, and the connection goes on.
+    /// It is read, up to the bounds, and the connection continues.
     Drained,
     /// It is read up to the bounds, and the connection ends.
     DrainedThenClosed,
@@ -27,7 +27,7 @@ pub(crate) enum Rest {
     Closed,
 }
 
-/// How the rest of a request's body is treated: by what its header says, once the body has been read as far as the answer needs.
+/// How the rest of a request's body is handled: by its header, once the body has been read as far as the response needs.
 #[derive(Debug)]
 pub(crate) struct Leftover {
     version: Version,
@@ -48,9 +48,9 @@ impl Leftover {
         }
         match body.state {
             ReadState::Ended => Rest::Nothing,
-            // Its client was too slow once.
+            // The client was too slow once.
             ReadState::TimedOut => Rest::Closed,
-            // Such a client sends nothing before it has the answer, and reading would ask it to.
+            // Such a client sends nothing before it has the response, and reading would send it `100 Continue`.
             ReadState::Untouched if self.expects_continue => Rest::Closed,
             ReadState::Untouched | ReadState::Begun => match body.declared {
                 Some(declared) if declared > DRAIN => Rest::DrainedThenClosed,
@@ -61,14 +61,14 @@ impl Leftover {
 }
 
 impl Rest {
-    /// Says in the answer's header that the connection ends, when that is known.
+    /// Adds `Connection: close` to the response, when that is known.
     pub(crate) fn announce(self, headers: &mut HeaderMap) {
         if matches!(self, Rest::DrainedThenClosed | Rest::Closed) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
     }
 
-    /// Begins to read what is left. At most one task for a connection: hyper reads no other request before this one's body has ended.
+    /// Begins to read the rest. At most one task for a connection: hyper reads no other request before this one's body has ended.
     pub(crate) fn begin(self, body: RequestBody, time: Duration) {
         if matches!(self, Rest::Drained | Rest::DrainedThenClosed) {
             tokio::spawn(async move {

@@ -1,7 +1,7 @@
 //! Server-Sent Events: the journal of an execution, as it grows.
 //!
-//! The store is the queue: a slow reader is given what is there when it has room, so that it costs little and misses nothing. Who reads is
-//! asked for again and again: a stream may live for days, and its key need not.
+//! The store is the queue: a slow reader gets the events that are there when it has room, so that it costs little and misses nothing. Its key is
+//! checked again and again: a stream may live for days, and its key may not.
 
 use crate::access::{self, ASK_AGAIN};
 use crate::app::App;
@@ -24,11 +24,11 @@ use uuid::Uuid;
 
 /// The media type.
 pub(crate) const MEDIA_TYPE: &str = "text/event-stream";
-/// Pieces that wait for a slow reader, beside those that were read together.
+/// Pieces that wait for a slow reader, beside those of one read.
 const WAITING: usize = 1;
-/// How often a quiet stream says that it is alive.
+/// How often a quiet stream sends a keep-alive comment.
 const ALIVE: Duration = Duration::from_secs(15);
-/// How long one answer to the question who reads is good for, while events are sent.
+/// How long a check of the reader's key is valid while events are sent.
 const RECENT: Duration = Duration::from_millis(250);
 
 struct Events(mpsc::Receiver<Bytes>);
@@ -47,13 +47,13 @@ impl HttpBody for Events {
     }
 }
 
-/// The events of an execution after a place, until it ends or its reader may not read them any more.
+/// The events of an execution after a sequence number, until it ends or its reader loses access.
 pub(crate) fn reply(call: Call, id: Uuid, after: u64) -> Result<Reply, Problem> {
     let Call {
         app, caller, traffic, ..
     } = call;
     let place = app.event_streams.take(caller.actor(), 1).map_err(|_| {
-        let message = "too many executions are followed; end a stream that is not needed, and ask again";
+        let message = "too many executions are followed; end a stream that is not needed, and try again";
         Problem::new(Code::TooManyEventStreams, message).retry_after(1)
     })?;
     let (pieces, body) = mpsc::channel(WAITING);
@@ -83,7 +83,7 @@ struct Following {
     id: Uuid,
     after: u64,
     pieces: mpsc::Sender<Bytes>,
-    /// When it was last asked who reads.
+    /// When the key was last checked.
     asked: Instant,
     _place: QuotaShare,
 }
@@ -112,7 +112,7 @@ impl Following {
                 () = tokio::time::sleep(ASK_AGAIN) => {
                     self.ask_again().await?;
                     if Instant::now() >= alive {
-                        // A reader without room for it is busy with something else.
+                        // A reader without room for it is busy reading.
                         let _ = self.pieces.try_send(Bytes::from_static(b": alive\n\n"));
                         alive = Instant::now() + ALIVE;
                     }
@@ -123,8 +123,8 @@ impl Following {
                 Ok(Some(events)) => Ok(events),
                 Ok(None) => Err(Ended),
                 Err(error) => {
-                    // The reader comes back with the last id that it has seen.
-                    tracing::warn!(execution = %self.id, %error, "a stream of events is broken off");
+                    // The reader reconnects with the last id that it has seen.
+                    tracing::warn!(execution = %self.id, %error, "an event stream failed");
                     Err(Ended)
                 }
             };
@@ -132,7 +132,7 @@ impl Following {
     }
 
     async fn send(&mut self, events: Vec<ExecutionEvent>) -> Result<(), Ended> {
-        // What was read and waits for its reader is kept like any other answer.
+        // Events that wait for their reader are counted like any other response.
         let bytes = events.iter().map(|event| event.json.len()).sum();
         let _kept = match &self.traffic {
             Some(traffic) => self
@@ -145,7 +145,7 @@ impl Following {
         self.ask_again().await?;
         let pieces = self.pieces.clone();
         for event in events {
-            // First a place, then who reads: a slow reader may have been one for long.
+            // First room, then the key: a slow reader may have waited for long.
             let room = pieces.reserve().await.map_err(|_| Ended)?;
             if self.asked.elapsed() >= RECENT {
                 self.ask_again().await?;
@@ -156,13 +156,13 @@ impl Following {
         Ok(())
     }
 
-    /// Ends the stream of a reader who may not read it any more, or of whom that cannot be found out.
+    /// Ends the stream of a reader that has lost access, or whose access cannot be checked.
     async fn ask_again(&mut self) -> Result<(), Ended> {
         self.asked = Instant::now();
         access::ask_again(&self.app, &self.caller, Access::Needs(Grant::RunsRead))
             .await
             .map_err(|problem| {
-                tracing::info!(execution = %self.id, actor = self.caller.actor(), reason = problem.message, "a stream of events is ended");
+                tracing::info!(execution = %self.id, actor = self.caller.actor(), reason = problem.message, "an event stream was ended");
                 Ended
             })
     }

@@ -1,7 +1,7 @@
 //! HTTP: routes, status codes, the error envelope, OpenAPI, access and limits.
 //!
 //! A route is a line in a table ([`Route`]): the router, the access check, the metrics and the OpenAPI document read it. A handler
-//! turns a request into one operation of `mizzen-ops` and its answer into bytes, nothing else. Status codes are in `problem.rs`
+//! turns a request into one operation of `mizzen-ops` and its result into bytes, nothing else. Status codes are in `problem.rs`
 //! alone, in tables without a wildcard arm.
 //!
 //! Not here: what an operation does, and anything about plugins.

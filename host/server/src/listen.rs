@@ -29,19 +29,19 @@ pub enum ServeError {
     Bind {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A listener for others without keys.
     #[error(
-        "{0} can be reached from other machines and no API key exists, so everybody could do everything; \
+        "{0} can be reached from other machines and no API key exists, so every client would have full access; \
          make a key first (`mizzen key api new --grant admin`), or listen on 127.0.0.1"
     )]
     NoKeys(SocketAddr),
     /// The certificate files cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The store could not be asked.
+    /// The store could not be read.
     #[error("the store cannot be read: {0}")]
     Store(String),
 }
@@ -134,7 +134,7 @@ impl Server {
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file descriptors, mostly: without a pause this loop would take a whole core.
+                    // Mostly for lack of file descriptors: without a pause this loop would take a whole core.
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;

@@ -1,4 +1,4 @@
-//! The metrics as they are scraped: what the operations counted, and what the store knows.
+//! The metrics as they are scraped: the counters of the operations and of the store.
 
 mod process;
 
@@ -66,7 +66,7 @@ pub(crate) fn render(host: &Host) -> String {
         ),
         (
             "mizzen_runs_stuck",
-            "Open executions that nobody can drive; 0 on a sound host.",
+            "Open executions that cannot be driven; 0 on a healthy host.",
             host.runs.stuck(),
         ),
     ] {

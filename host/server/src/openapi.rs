@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, written from the route table and the documents' own tables: it cannot say anything else than the code
-//! does.
+//! The OpenAPI 3.1 document, written from the route table and the documents' own tables: it cannot differ from the
+//! code.
 
 mod responses;
 mod schemas;
@@ -109,7 +109,7 @@ fn operation(route: &Route, routes: &[Route]) -> Value {
     }
     match route.access {
         Access::Needs(grant) => {
-            // The empty requirement: a loopback listener without keys asks for none.
+            // The empty requirement: a loopback listener without keys needs none.
             members.insert("security".to_owned(), json!([{"apiKey": []}, {}]));
             members.insert("x-mizzen-grant".to_owned(), grant.as_str().into());
         }
@@ -152,7 +152,7 @@ fn responses(route: &Route, routes: &[Route]) -> Value {
     responses.into_iter().collect::<Map<_, _>>().into()
 }
 
-/// What can be done with what a POST made: every route below its id.
+/// The operations on a created resource: every route below its id.
 fn links(route: &Route, routes: &[Route]) -> Option<Value> {
     if route.success.status != 201 {
         return None;
@@ -190,7 +190,7 @@ fn success(route: &Route, success: &Success) -> Value {
     if takes(IDEMPOTENCY_KEY) {
         more.push((
             "Idempotency-Replayed",
-            "`true` when this answer was given before, under the same `Idempotency-Key`.",
+            "`true` when this response was sent before, under the same `Idempotency-Key`.",
         ));
     }
     let mut response = json!({"description": success.description, "headers": headers(&more)});

@@ -1,8 +1,8 @@
-//! A connection must move.
+//! A connection must make progress.
 //!
-//! Which version of HTTP a connection speaks is decided by its first bytes, and hyper waits for them without a limit; it also waits
-//! without one for a client that asks and does not take the answer. Whoever opens connections and does either would hold every place.
-//! In between the header and the body have their own time; what HTTP/2 can hold up besides is `traffic.rs`'s and `streams.rs`'s.
+//! The first bytes of a connection decide its HTTP version, and hyper waits for them without a limit; it also waits
+//! without one for a client that does not read its response. A client that does either on many connections would hold every place.
+//! In between, the header and the body have their own timeouts; `traffic.rs` and `streams.rs` bound what HTTP/2 adds.
 
 use crate::traffic::Traffic;
 use std::io;
@@ -16,7 +16,7 @@ use tokio::time::Sleep;
 /// What an HTTP/2 connection begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A stream whose first bytes must arrive within a time, and whose other end must take something within the same time.
+/// A stream whose first bytes must arrive within a time, and whose peer must accept data within the same time.
 pub(crate) struct Paced<S> {
     stream: S,
     time: Duration,
@@ -25,7 +25,7 @@ pub(crate) struct Paced<S> {
     opening: Option<Pin<Box<Sleep>>>,
     /// Bytes of the preface that have arrived.
     matched: usize,
-    /// Runs while the other end takes nothing.
+    /// Runs while the peer accepts nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -41,7 +41,7 @@ impl<S> Paced<S> {
         }
     }
 
-    /// What came of writing: an error when nothing was taken for too long.
+    /// The result of a write: an error when nothing was accepted for too long.
     fn taken<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stalled = None;
@@ -55,7 +55,7 @@ impl<S> Paced<S> {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Takes note of bytes that arrived while the version was open.
+    /// Records bytes that arrived while the version was unknown.
     fn arrived(&mut self, bytes: &[u8]) {
         let expected = PREFACE.get(self.matched..).unwrap_or_default();
         self.matched += bytes.len();

@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 /// A stable code that programs match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// The request is not HTTP.
+    /// The request could not be parsed as HTTP.
     MalformedRequest,
-    /// The body is not JSON or not YAML.
+    /// The body is not valid JSON or YAML.
     MalformedBody,
-    /// A document or a parameter has mistakes.
+    /// A document or a parameter is not valid.
     ValidationError,
     /// The gate agents are not exactly one of the council's sprites.
     InvalidGateAgent,
@@ -37,7 +37,7 @@ pub enum Code {
     ChainNotFound,
     /// There is no such execution.
     ExecutionNotFound,
-    /// The execution asks no such question.
+    /// The execution has no such escalation.
     EscalationNotFound,
     /// There is no such tool.
     ToolNotFound,
@@ -57,7 +57,7 @@ pub enum Code {
     RuleDenied,
     /// A pack stopped the execution.
     PackVeto,
-    /// The escalation was answered otherwise.
+    /// The escalation has another decision already.
     DecisionConflict,
     /// The execution has no such delivery.
     DeliveryNotFound,
@@ -77,13 +77,13 @@ pub enum Code {
     ProtectedSprite,
     /// The sprite is a member of councils.
     SpriteInUse,
-    /// The plugin does not go together with what is installed.
+    /// The plugin conflicts with what is installed.
     PluginConflict,
     /// The change would go back to an older version.
     PluginDowngrade,
     /// The plugin asks for more than is granted.
     ApprovalNeeded,
-    /// The host has no place for plugins.
+    /// The host has no plugin folder.
     PluginsNotConfigured,
     /// `If-Match` does not match.
     PreconditionFailed,
@@ -93,7 +93,7 @@ pub enum Code {
     UriTooLong,
     /// The body is of a type that the route does not take.
     UnsupportedMediaType,
-    /// The request expects something that this server does not do.
+    /// The request has an expectation that this server does not support.
     ExpectationFailed,
     /// The plugin set would not load.
     PluginRefused,
@@ -107,13 +107,13 @@ pub enum Code {
     InternalError,
     /// The host cannot serve this now.
     Unavailable,
-    /// Answers before this one were not read.
+    /// Earlier responses were not read.
     UnreadAnswers,
     /// A connection without a key has too many requests open.
     TooManyStreams,
-    /// The key, or everybody, follows too many executions.
+    /// The key, or all callers together, follow too many executions.
     TooManyEventStreams,
-    /// The key, or everybody, has too many executions open.
+    /// The key, or all callers together, have too many executions open.
     TooManyRuns,
     /// The work took too long.
     Timeout,
@@ -184,9 +184,9 @@ impl Code {
     /// What it means, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Code::MalformedRequest => "The request is not HTTP.",
-            Code::MalformedBody => "The body is not JSON or not YAML.",
-            Code::ValidationError => "A document or a parameter has mistakes.",
+            Code::MalformedRequest => "The request could not be parsed as HTTP.",
+            Code::MalformedBody => "The body is not valid JSON or YAML.",
+            Code::ValidationError => "A document or a parameter is not valid.",
             Code::InvalidGateAgent => "The gate agents are not exactly one of the council's sprites.",
             Code::PackUnmountable => "A pack cannot be mounted on this host; the details have every mount.",
             Code::Unauthenticated => "No key, or one that does not work.",
@@ -197,7 +197,7 @@ impl Code {
             Code::CouncilNotFound => "There is no such council.",
             Code::ChainNotFound => "There is no such chain.",
             Code::ExecutionNotFound => "There is no such execution.",
-            Code::EscalationNotFound => "The execution asks no such question.",
+            Code::EscalationNotFound => "The execution has no such escalation.",
             Code::ToolNotFound => "There is no such tool.",
             Code::PluginNotFound => "There is no such plugin.",
             Code::MethodNotAllowed => "The route does not take this method.",
@@ -205,7 +205,7 @@ impl Code {
             Code::CouncilConflict => "Another council has the domain.",
             Code::SpriteConflict => "Another sprite has the name and version.",
             Code::GateVeto => "A gate stopped the execution.",
-            Code::DecisionConflict => "The escalation was answered otherwise.",
+            Code::DecisionConflict => "The escalation has another decision already.",
             Code::ExecutionEnded => "The execution has ended.",
             Code::DeliveryNotFound => "The execution has no such delivery.",
             Code::DeliveryConflict => "The delivery was not given up.",
@@ -217,29 +217,29 @@ impl Code {
             Code::VersionConflict => "The version must be greater.",
             Code::ProtectedSprite => "The sprite is protected.",
             Code::SpriteInUse => "The sprite is a member of councils.",
-            Code::PluginConflict => "The plugin does not go together with what is installed.",
+            Code::PluginConflict => "The plugin conflicts with what is installed.",
             Code::PluginDowngrade => {
                 "The change would go back to an older version; `downgrade=true` takes the grant admin."
             }
             Code::ApprovalNeeded => {
                 "The plugin asks for more than is granted, or for higher limits; the details have the difference."
             }
-            Code::PluginsNotConfigured => "The host has no place for plugins.",
+            Code::PluginsNotConfigured => "The host has no plugin folder.",
             Code::PluginRefused => "The plugin set would not load; the details have every problem.",
             Code::PreconditionFailed => "If-Match does not match.",
             Code::PayloadTooLarge => "The body is too large.",
             Code::UriTooLong => "The target is too long.",
             Code::UnsupportedMediaType => "The body is of a type that the route does not take.",
-            Code::ExpectationFailed => "The request expects something that this server does not do.",
+            Code::ExpectationFailed => "The request has an expectation that this server does not support.",
             Code::IdempotencyKeyReused => "The idempotency key belongs to another request.",
             Code::RateLimited => "Too many requests.",
             Code::HeadersTooLarge => "The header is too large.",
             Code::InternalError => "A bug.",
             Code::Unavailable => "The host cannot serve this now.",
-            Code::UnreadAnswers => "Answers before this one were not read.",
+            Code::UnreadAnswers => "Earlier responses were not read.",
             Code::TooManyStreams => "A connection without a key has too many requests open.",
-            Code::TooManyEventStreams => "The key, or everybody, follows too many executions.",
-            Code::TooManyRuns => "The key, or everybody, has too many executions open.",
+            Code::TooManyEventStreams => "The key, or all callers together, follow too many executions.",
+            Code::TooManyRuns => "The key, or all callers together, have too many executions open.",
             Code::Timeout => "The work took too long.",
             Code::StorageFull => "The disk is full.",
         }
@@ -339,7 +339,7 @@ impl Problem {
         self
     }
 
-    /// Says when to try again.
+    /// Sets when to try again.
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
@@ -485,6 +485,18 @@ impl From<Refusal> for Problem {
             Refusal::PackMounts { problems } => {
                 Problem::new(Code::PackUnmountable, message).with("mounts", json!(problems))
             }
+            Refusal::GraphRefused { problems } => {
+                Problem::new(Code::ValidationError, message).with("errors", json!(problems))
+            }
+            Refusal::NoGraph(id) => {
+                Problem::new(Code::ExecutionNotFound, message).with("execution_id", id.to_string())
+            }
+            Refusal::NoInterrupt { id, status } => Problem::new(Code::DecisionConflict, message)
+                .with("execution_id", id.to_string())
+                .with("status", status.as_str()),
+            Refusal::CapabilityRequired { id, capability } => Problem::new(Code::Forbidden, message)
+                .with("execution_id", id.to_string())
+                .with("grant", capability),
             Refusal::NameChanged { is, asked } => Problem::new(Code::NameConflict, message)
                 .with("current_name", is)
                 .with("name", asked),
@@ -541,7 +553,7 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
     }
     let reason = result.error.as_ref().map_or("", |error| error.message.as_str());
     let by_pack = result.packs.iter().flatten().rev();
-    // What a pack has against a call that a tool makes stops that call, and not the run.
+    // A pack's veto of a call that a tool makes stops that call, not the run.
     if let Some(pack) = by_pack
         .filter(|pack| pack.applied && pack.call.is_none())
         .find(|pack| pack.action == PackAction::Veto)
@@ -561,7 +573,7 @@ pub(crate) fn vetoed(result: &ChainExecutionResult) -> Problem {
         };
     }
     if result.tool.is_some() {
-        // No council, so no rules: a pack asked a person, who said no or did not answer in time.
+        // No council, so no rules: a pack escalated, and the person denied or did not answer in time.
         let rule = result
             .escalation
             .as_ref()
@@ -606,11 +618,11 @@ impl From<Fault> for Problem {
 }
 
 impl Problem {
-    /// A bug, without a word about it.
+    /// A bug; its details are in the log only.
     pub fn internal() -> Self {
         Problem::new(
             Code::InternalError,
-            "something went wrong on our side; the request id finds it in the logs",
+            "internal error; search the host's log for the request id",
         )
     }
 }

@@ -1,4 +1,4 @@
-//! What everybody may read: made once, compressed once, shared by all answers.
+//! The public documents: made once, compressed once, shared by all responses.
 
 use crate::call::{JSON, Reply};
 use crate::openapi;
@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::sync::OnceLock;
 
-/// As much as a little time at the first request is worth.
+/// A trade-off between size and time at the start.
 const LEVEL: u8 = 8;
 
 /// The documents.
@@ -47,7 +47,7 @@ impl SharedDocument {
         }
     }
 
-    /// The answer to a request: the same bytes for everybody, compressed for whoever takes that.
+    /// The response to a request: the same bytes for every client, compressed if the client accepts that.
     pub(crate) fn reply(&self, headers: &HeaderMap) -> Reply {
         let (body, encoding) = if accepts_gzip(headers) {
             let gzip = self.gzip.get_or_init(|| gzip(&self.plain));
@@ -68,7 +68,7 @@ impl SharedDocument {
     }
 }
 
-/// RFC 9110, 12.5.3: gzip is taken when it is named, or `*` is, and not with a weight of zero.
+/// RFC 9110, 12.5.3: gzip is acceptable when it is named, or `*` is, and not with a weight of zero.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let fields = headers.get_all(header::ACCEPT_ENCODING).iter();
     let codings = fields.flat_map(|value| value.to_str().unwrap_or_default().split(','));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_sent_to_whoever_takes_it() {
+    fn gzip_is_sent_to_clients_that_accept_it() {
         let check = |fields: &[&'static str], expected: bool| {
             let mut headers = HeaderMap::new();
             for field in fields {

@@ -1,10 +1,10 @@
-//! How often somebody may ask: a token bucket per name.
+//! Rate limits: a token bucket per name.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Names that are remembered. Beyond, full buckets are forgotten first: they are as good as new ones.
+/// Names that are kept. Beyond it, full buckets are dropped first: they equal new ones.
 const NAMES: usize = 8_192;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl RateLimit {
         }
     }
 
-    /// Takes one token, or says after how many seconds there will be one.
+    /// Takes one token, or returns after how many seconds there will be one.
     pub(crate) fn take(&self, name: &str, now: Instant) -> Result<(), u64> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= NAMES && !buckets.contains_key(name) {

@@ -1,4 +1,4 @@
-//! What a route is: how it is reached, what it takes and answers, who may use it, and what serves it. The router, the access
+//! What a route is: how it is reached, what it takes and returns, who may use it, and its handler. The router, the access
 //! check and the OpenAPI document all read the same table.
 
 use crate::call::{Call, Reply};
@@ -10,9 +10,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// What serves a route.
+/// The handler of a route.
 pub type Handler = fn(Call) -> Answer;
-/// What a handler gives back.
+/// What a handler returns.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 
 /// One operation.
@@ -36,24 +36,24 @@ pub struct Route {
     pub parameters: Vec<Parameter>,
     /// What it takes as body.
     pub body: Option<BodySpec>,
-    /// What it answers when it did what was asked.
+    /// The response of success.
     pub success: Success,
-    /// Another answer of that kind, where there are two.
+    /// Another response of that kind, where there are two.
     pub also: Option<Success>,
-    /// What else it may answer; what every route may answer is added by [`Route::codes`].
+    /// The codes that it may return; [`Route::codes`] adds those of every route.
     pub errors: Vec<Code>,
     /// How long its handler may take.
     pub timeout: Duration,
-    /// What serves it.
+    /// Its handler.
     pub handler: Handler,
 }
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody.
+    /// Every client, also without a key.
     Public,
-    /// Whoever has the grant.
+    /// Callers with the grant.
     Needs(Grant),
 }
 
@@ -62,7 +62,7 @@ pub enum Access {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// Where it stands.
+    /// Its location.
     pub place: Place,
     /// What it means.
     pub description: &'static str,
@@ -72,7 +72,7 @@ pub struct Parameter {
     pub example: Option<Value>,
 }
 
-/// Where a parameter stands.
+/// The location of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In the path; always required.
@@ -110,7 +110,7 @@ pub struct BodySpec {
     pub limit: usize,
 }
 
-/// A successful answer.
+/// A successful response.
 #[derive(Debug, Clone)]
 pub struct Success {
     /// Its status.
@@ -131,7 +131,7 @@ pub const JSON_LIMIT: usize = 2 << 20;
 pub const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Route {
-    /// Every code that the route may answer, in the order of their statuses.
+    /// Every code that the route may return, in the order of their statuses.
     pub fn codes(&self) -> Vec<Code> {
         let mut codes = self.errors.clone();
         codes.extend([
@@ -178,7 +178,7 @@ impl Route {
         if self.method != Method::GET {
             codes.push(Code::StorageFull);
         }
-        // The query is judged on every route: an unknown parameter is a mistake.
+        // The query is checked on every route: an unknown parameter is an error.
         codes.push(Code::ValidationError);
         codes.sort_by_key(|code| (code.status(), *code));
         codes.dedup();

@@ -1,9 +1,9 @@
-//! The streams of HTTP/2 connections: one task each, ended when its other end takes nothing.
+//! The streams of HTTP/2 connections: one task each, ended when its client reads nothing.
 //!
-//! Flow control lets a client ask and open no window for the answer. hyper waits for the window without a limit, and the socket below is
-//! not stalled, so that only the stream itself can tell. Every stream's task has a [`Progress`]; the body of its answer keeps it, and the
-//! task is dropped when it shows that the other end has had something to take for too long. h2 resets a stream whose task is dropped, and
-//! forgets what was queued for it.
+//! Flow control lets a client send a request and open no window for the response. hyper waits for the window without a limit, and the socket below is
+//! not stalled, so only the stream itself can detect it. Every stream's task has a [`Progress`]; the body of its response keeps it, and the
+//! task is dropped when data has been waiting for the client for too long. h2 resets a stream whose task is dropped, and
+//! drops what was queued for it.
 
 use crate::traffic::Traffic;
 use hyper::rt::Executor;
@@ -21,7 +21,7 @@ tokio::task_local! {
 /// What hyper runs the streams of a connection with.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
-    /// How long a stream may take nothing.
+    /// How long a stream's client may read nothing.
     time: Duration,
 }
 
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// Whether the other end of a stream has something to take.
+/// Whether data waits for the client of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Mutex<Option<Untaken>>);
 
@@ -69,7 +69,7 @@ impl Progress {
         STREAM.try_with(Arc::clone).ok()
     }
 
-    /// Something is there to be taken since a time.
+    /// Data has been waiting since a time.
     pub(crate) fn give(&self, since: Instant, traffic: &Arc<Traffic>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Untaken {
             since,
@@ -77,12 +77,12 @@ impl Progress {
         });
     }
 
-    /// Everything was taken: the stream waits for this side.
+    /// Everything was read: the stream waits for this side.
     pub(crate) fn taken(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Ready when something was there to be taken for `time`.
+    /// Ready when data has been waiting for `time`.
     fn poll_stalled(
         &self,
         context: &mut Context<'_>,
@@ -100,7 +100,7 @@ impl Progress {
             timer.as_mut().reset(due);
         }
         ready!(timer.as_mut().poll(context));
-        tracing::debug!(peer = %untaken.traffic.peer(), "a stream took nothing and was ended");
+        tracing::debug!(peer = %untaken.traffic.peer(), "a stream was not read and was ended");
         untaken.traffic.stalled(time);
         Poll::Ready(())
     }

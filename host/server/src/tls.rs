@@ -28,7 +28,7 @@ pub enum TlsError {
 /// Bytes of a file with certificates or a key.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A regular file of a size that such files have. Asked before opening: opening a pipe would wait for somebody at its other end.
+/// Reads a regular file within the bound. Checked before opening: opening a pipe would wait for a writer.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -45,7 +45,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// An acceptor that speaks TLS 1.2 and 1.3 and offers HTTP/2.
+/// An acceptor for TLS 1.2 and 1.3 that offers HTTP/2.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let unusable = |path: &PathBuf, detail: String| TlsError::File {
         path: path.clone(),

@@ -1,7 +1,7 @@
-//! What one connection is doing: the requests that it has open, and when its other end last took something.
+//! The state of one connection: its open requests, and when its client last read something.
 //!
 //! HTTP/2 keeps a connection open without a request for as long as pings are answered, and hyper waits without a limit for a header that
-//! does not end. A connection is judged by what it does instead: without an open request, or without an answer that it takes, it ends.
+//! does not end. A connection is judged by what it does instead: without an open request, or without a response that is being read, it ends.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Answers of public routes that a connection may have open before one of its requests had a working key. What a browser or a probe
-/// needs is far less; each may be a whole document that its other end does not take.
+/// Responses of public routes that a connection may have open before one of its requests had a working key. What a browser or a probe
+/// needs is far less; each may be a whole document that the client does not read.
 pub(crate) const STRANGERS: usize = 16;
 
-/// The state of one connection, shared by its requests and their answers.
+/// The state of one connection, shared by its requests and their responses.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     peer: IpAddr,
     began: Instant,
     open: AtomicUsize,
-    /// When the last request ended or something was taken, in milliseconds since the connection began.
+    /// When the last request ended or something was read, in milliseconds since the connection began.
     moved_ms: AtomicU64,
-    /// When something was taken.
+    /// When something was last read.
     taken_ms: AtomicU64,
     http2: AtomicBool,
     known: AtomicBool,
@@ -47,7 +47,7 @@ impl Traffic {
         })
     }
 
-    /// Who is at the other end.
+    /// The client's address.
     pub(crate) fn peer(&self) -> IpAddr {
         self.peer
     }
@@ -66,13 +66,13 @@ impl Traffic {
         self.known.store(true, Ordering::Relaxed);
     }
 
-    /// Counts a request until its answer has been sent or given up.
+    /// Counts a request until its response has been sent or dropped.
     pub(crate) fn open_request(self: &Arc<Self>) -> OpenRequest {
         self.open.fetch_add(1, Ordering::AcqRel);
         OpenRequest(Arc::clone(self))
     }
 
-    /// A place for the answer of a public route; none when the connection has too many of them open.
+    /// A place for the response of a public route; none when the connection has too many of them open.
     pub(crate) fn admit_stranger(self: &Arc<Self>) -> Option<StrangerPlace> {
         if self.known.load(Ordering::Relaxed) {
             return Some(StrangerPlace(None));
@@ -85,14 +85,14 @@ impl Traffic {
             .then(|| StrangerPlace(Some(Arc::clone(self))))
     }
 
-    /// The other end took a piece of an answer.
+    /// The client read a piece of a response.
     pub(crate) fn taken(&self) {
         let now = self.now_ms();
         self.taken_ms.store(now, Ordering::Release);
         self.moved_ms.store(now, Ordering::Release);
     }
 
-    /// One answer was not taken for `time`. When none was, there is nothing to keep the connection for.
+    /// One response was not read for `time`. When none was, the connection ends.
     pub(crate) fn stalled(&self, time: Duration) {
         let taken = Duration::from_millis(self.taken_ms.load(Ordering::Acquire));
         if Duration::from_millis(self.now_ms()).saturating_sub(taken) >= time {
@@ -100,7 +100,7 @@ impl Traffic {
         }
     }
 
-    /// Bytes of answers that are kept for the other end.
+    /// Bytes of responses that wait for the client.
     pub(crate) fn unsent(&self) -> &AtomicUsize {
         &self.unsent
     }
@@ -110,7 +110,7 @@ impl Traffic {
         self.open.load(Ordering::Acquire) == 0
     }
 
-    /// Ends when the connection has had no open request for `time`, or takes no answer. Only for HTTP/2: HTTP/1.1 has a time for the next
+    /// Ends when the connection has had no open request for `time`, or reads no response. Only for HTTP/2: HTTP/1.1 has a time for the next
     /// header and for every write.
     pub(crate) async fn idle(&self, time: Duration) {
         let quiet = async {
@@ -134,7 +134,7 @@ impl Traffic {
     }
 }
 
-/// A request whose answer has not been sent yet.
+/// A request whose response has not been sent yet.
 #[derive(Debug)]
 pub(crate) struct OpenRequest(Arc<Traffic>);
 
@@ -152,7 +152,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// One of the places of [`Traffic::admit_stranger`]; on a connection that is known they are not counted.
+/// One of the places of [`Traffic::admit_stranger`]; on an authenticated connection they are not counted.
 #[derive(Debug)]
 pub(crate) struct StrangerPlace(Option<Arc<Traffic>>);
 

@@ -1,8 +1,8 @@
-//! What is not HTTP gets the envelope too.
+//! The error envelope for requests that cannot be parsed as HTTP.
 //!
-//! A request that cannot be parsed reaches no route: hyper answers it itself, with a status and no body, and closes the connection. The
-//! stream here sees that answer on its way out and writes the one shape of every error instead. Every answer of a route carries
-//! `x-request-id`, so the two cannot be confused; nothing else that passes is looked into.
+//! A request that cannot be parsed reaches no route: hyper responds itself, with a status and no body, and closes the connection. The
+//! stream here replaces that response by the error envelope. Every response of a route carries
+//! `x-request-id`, so the two cannot be confused; nothing else is inspected.
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// hyper's own answers are shorter.
+/// hyper's own responses are shorter.
 const LONGEST: usize = 512;
 
 /// A connection on which hyper's own refusals are written as ours.
 pub(crate) struct Enveloped<S> {
     stream: S,
     app: Arc<App>,
-    /// What stands for hyper's answer, and how much of it has been written.
+    /// The replacement of hyper's response, and how much of it has been written.
     answer: Vec<u8>,
     written: usize,
 }
@@ -45,7 +45,7 @@ impl<S: AsyncWrite + Unpin> Enveloped<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes hyper's answer off the wire; true when it did.
+    /// Takes hyper's response off the wire; true when it did.
     fn replace(&mut self, buffer: &[u8]) -> bool {
         let Some((code, head)) = refusal(buffer) else {
             return false;
@@ -72,7 +72,7 @@ impl<S: AsyncWrite + Unpin> Enveloped<S> {
     }
 }
 
-/// The code of an answer that hyper made by itself, and its head without the length and the empty line.
+/// The code of a response that hyper made by itself, and its head without the length and the empty line.
 fn refusal(buffer: &[u8]) -> Option<(Code, String)> {
     if buffer.len() > LONGEST || !buffer.ends_with(b"\r\n\r\n") || !buffer.starts_with(b"HTTP/1.1 4") {
         return None;
@@ -103,9 +103,7 @@ fn message(code: Code) -> &'static str {
     match code {
         Code::UriTooLong => "the target is longer than this server reads",
         Code::HeadersTooLarge => "the header has more fields or bytes than this server reads",
-        _ => {
-            "this is not a request of HTTP/1.0, 1.1 or 2 that can be read: look at its first line and its header"
-        }
+        _ => "the request cannot be parsed as HTTP/1.0, 1.1 or 2: check its first line and its header",
     }
 }
 

@@ -1,7 +1,7 @@
-//! Answers that were made and not taken: how many bytes of them are kept, on one connection, for one key and in all.
+//! Responses that clients have not read: how many bytes of them are kept, on one connection, for one key and in all.
 //!
-//! A large answer stays in memory until its other end has taken it, and a client decides how fast it reads. Beyond the limits another
-//! large answer is refused instead of kept. What fits into one piece is not counted: the rate of a key bounds it.
+//! A large response stays in memory until its client has read it, and a client decides how fast it reads. Beyond the limits another
+//! large response is refused instead of kept. A response that fits into one piece is not counted: the rate of a key bounds those.
 
 use crate::answer_body::PIECE;
 use crate::problem::{Code, Problem};
@@ -35,7 +35,7 @@ impl Unsent {
         }
     }
 
-    /// Keeps an answer of so many bytes, or says who has to read first.
+    /// Keeps a response of so many bytes, or returns what has to be read first.
     pub(crate) fn charge(
         &self,
         traffic: &Arc<Traffic>,
@@ -47,40 +47,40 @@ impl Unsent {
         }
         let kept = traffic.unsent().load(Ordering::Acquire);
         if kept > 0 && kept.saturating_add(bytes) > self.per_connection {
-            return Err(unread(format!("this connection has {kept} bytes of answers")));
+            return Err(unread(format!("this connection has {kept} bytes of responses")));
         }
         let share = self
             .quota
             .take(caller, bytes)
-            .map_err(|_| unread("too many bytes of answers".to_owned()))?;
+            .map_err(|_| unread("too many bytes of responses".to_owned()))?;
         Ok(Some(Charge::new(traffic, share, bytes)))
     }
 
-    /// Keeps the answer to something that was done: to refuse it would hide that.
+    /// Keeps the response to a change: refusing it would hide the change.
     pub(crate) fn count(&self, traffic: &Arc<Traffic>, caller: &str, bytes: usize) -> Option<Charge> {
         (bytes > PIECE).then(|| Charge::new(traffic, self.quota.count(caller, bytes), bytes))
     }
 
-    /// Whether anything is done at all for a connection, before it is: what is done is answered, whatever is kept by then.
+    /// Checks, before a change is made, whether the connection may make one: its response is kept in any case.
     pub(crate) fn admit(&self, traffic: &Traffic, caller: &Caller) -> Result<(), Problem> {
         let kept = traffic.unsent().load(Ordering::Acquire);
         if kept > self.per_connection {
-            return Err(unread(format!("this connection has {kept} bytes of answers")));
+            return Err(unread(format!("this connection has {kept} bytes of responses")));
         }
         let limits = self.quota.limits();
         if self.quota.held() > limits.all || self.quota.held_by(caller.actor()) > limits.each {
-            return Err(unread("too many bytes of answers".to_owned()));
+            return Err(unread("too many bytes of responses".to_owned()));
         }
         Ok(())
     }
 }
 
 fn unread(what: String) -> Problem {
-    let message = format!("{what} wait to be read; read them, or close what is not needed, and ask again");
+    let message = format!("{what} wait to be read; read them, or close what is not needed, and try again");
     Problem::new(Code::UnreadAnswers, message).retry_after(1)
 }
 
-/// An answer that is kept until this is dropped.
+/// A response that is kept until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Charge {
     traffic: Arc<Traffic>,
@@ -122,9 +122,9 @@ mod tests {
         let first = connection();
         assert!(
             unsent.charge(&first, "a", PIECE).unwrap().is_none(),
-            "small answers are not counted"
+            "small responses are not counted"
         );
-        // One answer may be larger than a connection's part.
+        // One response may be larger than a connection's part.
         let large = unsent.charge(&first, "a", 2 * MIB).unwrap().unwrap();
         let refused = unsent.charge(&first, "a", 100_000).unwrap_err();
         assert_eq!(

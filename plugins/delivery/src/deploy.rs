@@ -63,7 +63,7 @@ pub fn deploy(input: Deploy) -> Result<Deployed, ToolError> {
     let digest = format!("blake3:{}", blake3::hash(input.code.as_bytes()).to_hex());
     let before = newest(input.environment, &input.service)?;
     let (revision, replaces) = match &before {
-        // Released already, perhaps by a call whose answer was lost.
+        // Released already, perhaps by a call whose output was lost.
         Some(release) if release.digest == digest => (release.revision, release.revision.checked_sub(1)),
         Some(release) => (release.revision.saturating_add(1), Some(release.revision)),
         None => (1, None),

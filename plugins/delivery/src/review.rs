@@ -16,7 +16,7 @@ const WIDEST: usize = 120;
 pub enum Severity {
     /// It cannot go in like this.
     Blocker,
-    /// Somebody should look at it.
+    /// A person should look at it.
     Warning,
     /// A matter of taste.
     Note,
@@ -30,7 +30,7 @@ pub struct Finding {
     line: usize,
     /// How much it matters.
     pub severity: Severity,
-    /// Which of the reviewer's rules says so.
+    /// Which of the reviewer's rules found it.
     rule: String,
     /// What it is and what to do.
     message: String,
@@ -111,7 +111,7 @@ const PATTERNS: &[Pattern] = &[
         "unsafe ",
         Severity::Blocker,
         "unsafe-code",
-        "nobody checks what happens here",
+        "the compiler does not check memory safety here",
     ),
     pattern(
         Language::Python,
@@ -226,8 +226,8 @@ pub fn review(code: &str, language: Language) -> (usize, Vec<Finding>) {
 fn matches_of(line: &Line, language: Language, number: usize) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for pattern in PATTERNS.iter().filter(|pattern| pattern.language == language) {
-        let said = found.iter().any(|earlier| earlier.rule == pattern.rule);
-        if !said && stands_in(&line.code, pattern.text) {
+        let reported = found.iter().any(|earlier| earlier.rule == pattern.rule);
+        if !reported && stands_in(&line.code, pattern.text) {
             found.push(finding(number, pattern.severity, pattern.rule, pattern.message));
         }
     }
@@ -253,7 +253,7 @@ fn is_test(code: &str) -> bool {
         || code.starts_with("test(")
 }
 
-/// `password = "…"`: a name that speaks of a secret, and a text that could be one.
+/// `password = "…"`: a name that suggests a secret, and a text that could be one.
 fn secret(line: &Line, number: usize) -> Option<Finding> {
     let (left, right) = line.code.split_once('=')?;
     // `==` compares; nothing is kept there.
@@ -274,7 +274,7 @@ fn secret(line: &Line, number: usize) -> Option<Finding> {
     })
 }
 
-/// The public function that begins on this line, when nothing says what it is for.
+/// The public function that begins on this line, when it has no documentation.
 fn undocumented(lines: &[Line], index: usize, language: Language) -> Option<String> {
     let line = lines.get(index)?;
     let keyword = match language {

@@ -14,7 +14,7 @@ pub struct Proposal {
     language: Language,
 }
 
-/// What a reviewer says.
+/// A review.
 #[output]
 #[derive(Debug, PartialEq)]
 pub struct Review {

@@ -38,7 +38,7 @@ pub struct Soaked {
     highest: Option<f64>,
 }
 
-/// Computes a specified function for many values, the same ones every time, and tells where it is not finite. Corners come first: 0, 1, -1.
+/// Computes a specified function for many values, the same ones every time, and reports where it is not finite. Corners come first: 0, 1, -1.
 #[tool(
     side_effects = "none",
     tags = ["test", "slow"],

@@ -24,7 +24,7 @@ pub struct Spec {
     pub name: String,
     /// What it takes.
     pub parameters: Vec<String>,
-    /// What it is for; empty when nothing is said.
+    /// What it is for; empty when the spec has no description.
     pub about: String,
     /// What it computes.
     pub body: Expression,

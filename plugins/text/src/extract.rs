@@ -4,7 +4,7 @@ use mizzen_sdk::prelude::*;
 use regex_lite::RegexBuilder;
 use std::collections::BTreeMap;
 
-/// The compiled program of a pattern; `(a{100}){100}` would otherwise ask for more memory than a call has.
+/// The compiled program of a pattern; `(a{100}){100}` would otherwise need more memory than a call has.
 const PATTERN_SIZE: usize = 256 * 1024;
 const MOST_MATCHES: u32 = 10_000;
 

@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_missing_value_is_refused_by_default_and_named() {
-        let error = run("{{nobody}}", json!({}), Missing::default()).unwrap_err();
+        let error = run("{{missing}}", json!({}), Missing::default()).unwrap_err();
         assert_eq!(
             error,
-            ToolError::invalid_input("/values", "there is no value for `{{nobody}}`")
+            ToolError::invalid_input("/values", "there is no value for `{{missing}}`")
         );
     }
 

@@ -4,7 +4,7 @@ use crate::{Context, Plugin, Value};
 use std::fmt::Write;
 
 /// Runs every declared example of every tool, and panics with all that do not hold. `mizzen plugin test` runs the same
-/// examples in the real sandbox; this is the quick look.
+/// examples in the real sandbox; this is the quick check.
 ///
 /// # Panics
 ///

@@ -33,8 +33,8 @@ impl Machine {
             memory: field("/proc/meminfo", "MemTotal").unwrap_or_default(),
             kernel: first_line("/proc/sys/kernel/osrelease")
                 .unwrap_or_else(|| std::env::consts::OS.to_owned()),
-            rustc: said("rustc", &["--version"], places),
-            commit: said(
+            rustc: stdout_of("rustc", &["--version"], places),
+            commit: stdout_of(
                 "git",
                 &["describe", "--always", "--dirty", "--exclude", "*"],
                 places,
@@ -75,7 +75,7 @@ fn field(path: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-fn said(program: &str, arguments: &[&str], places: &Places) -> String {
+fn stdout_of(program: &str, arguments: &[&str], places: &Places) -> String {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(&places.root)

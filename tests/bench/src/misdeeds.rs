@@ -29,7 +29,7 @@ fn folder(bench: &Bench, name: &str) -> PathBuf {
 }
 
 /// The packages of some guests, with the instructions that Rust has no word for.
-pub(crate) fn packages(bench: &Bench, names: impl IntoIterator<Item = &'static str>) -> Result<Vec<PathBuf>> {
+pub(crate) fn packages<'a>(bench: &Bench, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<PathBuf>> {
     let package = |name: &str| {
         let folder = folder(bench, name);
         build_expected(&folder, &bench.places.guests(), &Expected::read(&folder)?)
@@ -38,7 +38,7 @@ pub(crate) fn packages(bench: &Bench, names: impl IntoIterator<Item = &'static s
 }
 
 /// What some guests ask for, as an operator grants it in `mizzen.toml`: those that misuse what they were given need it.
-pub(crate) fn grants(bench: &Bench, names: impl IntoIterator<Item = &'static str>) -> Result<String> {
+pub(crate) fn grants<'a>(bench: &Bench, names: impl IntoIterator<Item = &'a str>) -> Result<String> {
     let mut text = String::from("[grants.plugin]\n");
     for name in names {
         let manifest = std::fs::read_to_string(folder(bench, name).join("plugin.toml"))?;

@@ -36,8 +36,8 @@ impl Listening {
         let Some(address) = address.and_then(|address| address.parse().ok()) else {
             let _ = child.kill();
             let _ = child.wait();
-            let said = std::fs::read_to_string(log).unwrap_or_default();
-            bail!("{command:?} does not listen; it said {line:?} and {said}");
+            let stderr = std::fs::read_to_string(log).unwrap_or_default();
+            bail!("{command:?} does not listen; it printed {line:?} and {stderr}");
         };
         Ok(Self {
             child,
@@ -78,8 +78,8 @@ pub(crate) fn finish(command: &mut Command) -> Result<String> {
         .output()
         .with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let lines: Vec<&str> = said.lines().collect();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().collect();
         let last = lines.get(lines.len().saturating_sub(8)..).unwrap_or_default();
         bail!("{command:?} failed: {}", last.join("\n"));
     }

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder; removed when dropped by whoever made it.
+/// The folder; removed when its creator drops it.
 #[derive(Debug)]
 pub(crate) struct Site {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Site {
         })
     }
 
-    /// A site that somebody else made.
+    /// A site that another process made.
     pub(crate) fn at(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -67,10 +67,15 @@ impl Site {
 
     /// Starts `mizzen serve` on the folder.
     pub(crate) fn serve(&self, binary: &Path) -> Result<Listening> {
+        self.serve_from(binary, &self.data())
+    }
+
+    /// The same with the data in another folder.
+    pub(crate) fn serve_from(&self, binary: &Path, data: &Path) -> Result<Listening> {
         let mut command = Command::new(binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(self.data())
+            .arg(data)
             .arg("--home")
             .arg(self.path().join("home"))
             .current_dir(self.path())

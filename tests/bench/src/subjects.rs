@@ -55,7 +55,7 @@ pub(crate) fn database_in_memory(bench: &Bench) -> Result<tempfile::TempDir> {
     folder.or_else(|_| bench.places.scratch())
 }
 
-/// Builds and downloads what the measurements need. What cannot be had is said by the rows that miss it.
+/// Builds and downloads what the measurements need. The rows that miss something have the reason.
 pub(crate) fn prepare(bench: &Bench) -> Result<()> {
     crate::echo::package(bench)?;
     crate::served::mizzen(bench)?;

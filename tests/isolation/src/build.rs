@@ -52,7 +52,7 @@ pub fn build(folder: &Path, scratch: &Path) -> Result<PathBuf> {
     Ok(built.path)
 }
 
-/// Builds a guest, with what its expectation says to change in it.
+/// Builds a guest, with the changes that its expectation asks for.
 ///
 /// # Errors
 /// When it does not build, or has nothing to change.

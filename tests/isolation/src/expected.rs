@@ -13,7 +13,7 @@ pub struct Expected {
     pub tool: String,
     /// Its input.
     pub input: String,
-    /// A text that the answer or the explanation holds.
+    /// A text that the output or the explanation contains.
     #[serde(default)]
     pub contains: String,
     /// Other guests of the same set.

@@ -34,12 +34,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// The gate (`gate.example.com`) answers at once.
+    /// The gate (`gate.example.com`) responds at once.
     pub fn open() -> Arc<Self> {
         Self::with_gate(Semaphore::MAX_PERMITS)
     }
 
-    /// The gate answers only when it is opened.
+    /// The gate responds only when it is opened.
     pub fn gated() -> Arc<Self> {
         Self::with_gate(0)
     }

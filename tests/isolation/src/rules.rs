@@ -30,7 +30,7 @@ pub struct HostileFacts {
     pub facts: String,
     /// The code that the evaluation ends with.
     pub ends: &'static str,
-    /// A part of what is said about it.
+    /// A part of its message.
     pub says: &'static str,
 }
 

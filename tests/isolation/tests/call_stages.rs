@@ -60,7 +60,7 @@ async fn call(
     }
 }
 
-const TOLD: &str = "hostile.answers-as-told.attack";
+const ATTACK: &str = "hostile.answers-as-told.attack";
 
 fn policy(profile: Profile, mode: Mode) -> CallPolicy {
     CallPolicy { profile, mode }
@@ -109,10 +109,10 @@ async fn the_stages_come_in_their_order_and_each_stops_the_call() {
             "REPLAY_REFUSED",
         ),
     ] {
-        let refused = call(toolbox, TOLD, input.clone(), policy).await.err().unwrap();
+        let refused = call(toolbox, ATTACK, input.clone(), policy).await.err().unwrap();
         assert_eq!((refused.stage, refused.code), (stage, code), "{refused}");
     }
-    let result = call(&granted, TOLD, good, CallPolicy::default()).await.unwrap();
+    let result = call(&granted, ATTACK, good, CallPolicy::default()).await.unwrap();
     assert_eq!(
         result.output,
         json!({ "key": "7" }),
@@ -138,7 +138,7 @@ async fn a_replay_takes_the_stand_in_and_calls_nobody() {
     let granted = toolbox("answers-as-told", None).await;
     let stand_in = json!({ "key": "what if" });
     let policy = policy(Profile::Open, replay(Some(stand_in.clone())));
-    let result = call(&granted, TOLD, json!({ "order": "7" }), policy)
+    let result = call(&granted, ATTACK, json!({ "order": "7" }), policy)
         .await
         .unwrap();
     assert_eq!(result.output, stand_in);

@@ -76,7 +76,7 @@ impl Stage {
         load_with(&self.sandbox, files, outfit, &terms).await
     }
 
-    /// What a guest came to, in the words of `expected.toml`, and everything that was said about it.
+    /// The outcome of a guest, as `expected.toml` names it, and all of its texts.
     async fn outcome(&self, folder: &Path, expected: &Expected) -> (String, String) {
         let toolbox = match self.load(folder, expected).await {
             Ok(toolbox) => toolbox,
@@ -109,12 +109,12 @@ impl Stage {
             ends.insert(end.unwrap());
         }
         // Those that came to the same are one. Of one that differs from what is expected, its own words are shown.
-        let (names, mut said): (BTreeSet<_>, Vec<_>) = ends.into_iter().unzip();
+        let (names, mut texts): (BTreeSet<_>, Vec<_>) = ends.into_iter().unzip();
         let names: Vec<_> = names.into_iter().collect();
-        if let Some(other) = said.iter().find(|said| !said.contains(&expected.contains)) {
-            said = vec![other.clone()];
+        if let Some(other) = texts.iter().find(|text| !text.contains(&expected.contains)) {
+            texts = vec![other.clone()];
         }
-        (names.join(","), said.join("\n"))
+        (names.join(","), texts.join("\n"))
     }
 }
 
@@ -129,7 +129,7 @@ async fn came_to(toolbox: &Toolbox, expected: &Expected) -> (String, String) {
                 .map(|report| format!("{:?}", report.log))
                 .unwrap_or_default();
             let name = match report {
-                // The sandbox had an answer, and a later stage refused it.
+                // The sandbox had an output, and a later stage refused it.
                 Some(report) if report.outcome.name() == "output" => "bad-output".to_owned(),
                 Some(report) => report.outcome.name().to_owned(),
                 None => format!("refused:{}", refused.code),
@@ -172,7 +172,7 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
                 continue;
             }
         };
-        let (came_to, said) = stage.outcome(&folder, &expected).await;
+        let (outcome, text) = stage.outcome(&folder, &expected).await;
         let connects = stage.network.take_connects();
         if connects != expected.connects {
             problems.push(format!(
@@ -181,18 +181,18 @@ async fn every_hostile_guest_comes_to_its_expected_end_and_the_next_honest_call_
             ));
         }
         for secret in ["ghp_doubloons", "pieces-of-eight"] {
-            if said.contains(secret) {
-                problems.push(format!("{name}: a secret got into {said}"));
+            if text.contains(secret) {
+                problems.push(format!("{name}: a secret got into {text}"));
             }
         }
-        if came_to != expected.outcome {
+        if outcome != expected.outcome {
             problems.push(format!(
-                "{name}: expected {}, came to {came_to}: {said}",
+                "{name}: expected {}, got {outcome}: {text}",
                 expected.outcome
             ));
         }
-        if !said.contains(&expected.contains) {
-            problems.push(format!("{name}: {said} does not hold {:?}", expected.contains));
+        if !text.contains(&expected.contains) {
+            problems.push(format!("{name}: {text} does not contain {:?}", expected.contains));
         }
         if let Err(error) = honest_call_works(&honest).await {
             problems.push(format!("{name}: the honest call after it failed: {error}"));

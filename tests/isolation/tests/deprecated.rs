@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-const TOLD: &str = "hostile.answers-as-told.attack";
+const ATTACK: &str = "hostile.answers-as-told.attack";
 
 fn scratch() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests")
@@ -45,7 +45,7 @@ async fn a_deprecated_tool_is_warned_of_at_load_and_at_every_call() {
     let warnings = || {
         let text = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
         text.lines()
-            .filter(|line| line.contains("WARN") && line.contains(TOLD) && line.contains("deprecated"))
+            .filter(|line| line.contains("WARN") && line.contains(ATTACK) && line.contains("deprecated"))
             .count()
     };
     let package = build(&root().join("tests/guests/answers-as-told"), &scratch()).unwrap();
@@ -59,7 +59,7 @@ async fn a_deprecated_tool_is_warned_of_at_load_and_at_every_call() {
     let toolbox = load(&sandbox, vec![package]).await.unwrap();
     assert_eq!(warnings(), 1, "at load");
     for calls in 1..=2 {
-        call(&toolbox, TOLD, json!({ "order": "7" })).await.unwrap();
+        call(&toolbox, ATTACK, json!({ "order": "7" })).await.unwrap();
         assert_eq!(warnings(), 1 + calls, "at call");
     }
     let installed = toolbox.loaded().installed();

@@ -30,10 +30,10 @@ async fn hostile_rules_end_in_a_budget_error_within_64_mib() {
         else {
             panic!("{}: {verdict:?}", case.name);
         };
-        let said = format!("{error:?}");
+        let message = format!("{error:?}");
         assert!(
-            said.contains(case.ends) && said.contains(case.says),
-            "{}: {said}",
+            message.contains(case.ends) && message.contains(case.says),
+            "{}: {message}",
             case.name
         );
         let peak = usage.unwrap().peak_memory;

@@ -143,7 +143,7 @@ async fn a_refused_change_leaves_the_running_set_exactly_as_it_was() {
     folder.put("one.wasm", &guest("waits-and-tells"));
     toolbox.load(&folder.plan().unwrap()).await.unwrap();
     let before = toolbox.loaded();
-    // Each passes the static stages and is refused by what it says about itself.
+    // Each passes the static stages and is refused for its description.
     for bad in [
         "describes-foreign-tool",
         "traps-in-describe",
@@ -203,7 +203,7 @@ async fn a_cleared_host_refuses_tools_that_change_the_world_whatever_the_caller_
     folder.put("read.wasm", &guest("reads-anothers-keys"));
     folder.put("forwards.wasm", &guest("calls-itself"));
     toolbox.load(&folder.plan().unwrap()).await.unwrap();
-    // The request itself says `open`, as requests do.
+    // The request itself has the profile `open`, as requests do.
     for (tool, refused) in [
         (WAITS, true),
         ("hostile.keeps-keys.attack", true),

@@ -1,4 +1,4 @@
-//! One outgoing request: its time, its size, what belongs to the host, and that a redirect is an answer.
+//! One outgoing request: its time, its size, what belongs to the host, and that a redirect is a response.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -55,7 +55,7 @@ async fn a_request_ends_with_its_time_whoever_set_it() {
 #[tokio::test]
 async fn a_response_is_read_up_to_its_limit_and_not_further() {
     let network = Network::open();
-    // The host's whole answer has four bytes.
+    // The host's whole response has four bytes.
     for (limit, fits) in [(4, true), (3, false)] {
         let answer = outgoing(&network, LONG, limit)
             .fetch(get("http://public.example.com/"))
@@ -106,13 +106,13 @@ async fn what_belongs_to_the_connection_is_the_hosts_and_a_redirect_is_an_answer
         };
         assert!(outgoing.fetch(request).await.is_err(), "{method:?}");
     }
-    assert_eq!(network.connected(), 0, "nobody was asked");
+    assert_eq!(network.connected(), 0, "no connection was made");
     let redirect = outgoing.fetch(get("http://redirect.example.com/")).await.unwrap();
     assert_eq!(redirect.status, 302);
     assert_eq!(network.take_connects(), ["93.184.216.34:80"]);
 }
 
-/// R10: `net:api.example.com` is the usual grant, and the one who answers for that name in DNS is not the operator.
+/// R10: `net:api.example.com` is the usual grant, and the operator does not control that name's DNS zone.
 #[tokio::test]
 async fn a_grant_of_a_full_name_does_not_open_private_addresses() {
     let network = Network::open();

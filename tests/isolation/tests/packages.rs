@@ -160,7 +160,7 @@ async fn packages_that_are_not_what_they_seem_are_refused_and_the_running_set_st
     ]
     .concat();
     let digest = Package::parse(honest.clone()).unwrap().digest().to_string();
-    for (what, bytes, code, said) in [
+    for (what, bytes, code, expected) in [
         ("a revoked key", signed(REVOKED), "revoked-key", "lost"),
         ("an expired key", signed(EXPIRED), "expired-key", "2001"),
         (
@@ -175,12 +175,7 @@ async fn packages_that_are_not_what_they_seem_are_refused_and_the_running_set_st
             "untrusted-key",
             "may not sign for",
         ),
-        (
-            "a key that nobody knows",
-            signed(STRANGER),
-            "untrusted-key",
-            "mzk_",
-        ),
+        ("an unknown key", signed(STRANGER), "untrusted-key", "mzk_"),
         ("no signature", yard.unsigned.clone(), "signature", "sign"),
         (
             "a signature for other bytes",
@@ -224,7 +219,7 @@ async fn packages_that_are_not_what_they_seem_are_refused_and_the_running_set_st
         let failure = yard.load(&bytes, NO_DIGEST).await.expect_err(what);
         let codes: Vec<_> = failure.errors.iter().map(|error| error.code.as_str()).collect();
         assert_eq!(codes, [code], "{what}: {failure}");
-        assert!(failure.to_string().contains(said), "{what}: {failure}");
+        assert!(failure.to_string().contains(expected), "{what}: {failure}");
         assert_eq!(yard.toolbox.loaded().plan_hash(), running, "{what}");
         let result = call(&yard.toolbox, "text.word_count", json!({ "text": "still here" })).await;
         assert_eq!(result.unwrap().output["words"], 2, "{what}");

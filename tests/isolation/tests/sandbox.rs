@@ -165,7 +165,7 @@ async fn clock_randomness_and_the_world_are_the_same_at_every_call_unless_grante
     assert_eq!(first, second);
 }
 
-/// A guest that is asked to describe itself has no authority at all, so on a host its two answers cannot differ: clock, seeds and
+/// A guest has no authority at all while it describes itself, so on a host its two descriptions cannot differ: clock, seeds and
 /// memory are the same in every fresh sandbox, whatever is granted. The check stands behind that. It is reached here by
 /// asking with the permit of a call, which no host does.
 #[tokio::test(flavor = "multi_thread")]

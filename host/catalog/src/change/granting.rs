@@ -1,4 +1,4 @@
-//! Grants by name are given or taken back.
+//! Adding and removing grants by name.
 
 use super::{ChangeError, Installation, Prepared};
 use crate::config::{PluginConfig, add_grants, remove_grants};
@@ -7,12 +7,12 @@ use crate::load::{LoadFailure, LoadPlan, load_set};
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Permission;
 
-/// What becomes of a change after which the set does not load.
+/// What to do with a change after which the set does not load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breakage {
     /// It is refused, unless the set did not load before for the same reasons.
     Refused,
-    /// It is made: the operator means it.
+    /// It is made: the operator requested it.
     Accepted,
 }
 
@@ -23,15 +23,15 @@ pub struct GrantsChange {
     pub plugin: PluginName,
     /// What is granted.
     pub add: Vec<Permission>,
-    /// What is taken back.
+    /// What is revoked.
     pub remove: Vec<Permission>,
-    /// What becomes of it when the set does not load afterwards.
+    /// What to do when the set does not load afterwards.
     pub breakage: Breakage,
 }
 
 impl GrantsChange {
     /// Whether a set that does not load afterwards is a reason to refuse the change. Grants that are only added break nothing: they
-    /// are how a set that waits for them is mended.
+    /// are how a set that waits for them is repaired.
     pub fn must_load(&self) -> bool {
         !self.remove.is_empty() && self.breakage == Breakage::Refused
     }
@@ -41,7 +41,7 @@ impl Installation {
     /// Checks the set with other grants.
     ///
     /// # Errors
-    /// When something that is taken back was not granted, or the set would no longer load.
+    /// When something that is revoked was not granted, or the set would no longer load.
     pub fn prepare_grants(&self, change: &GrantsChange) -> Result<Prepared, ChangeError> {
         let lock = self.lock()?;
         let (old, _) = self.terms()?;

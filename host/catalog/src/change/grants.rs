@@ -1,23 +1,23 @@
 //! Grants by name of permissions that nothing installed asks for any more.
 //!
-//! A grant outlives the version that it was given to. Left behind, it would be found by a later version that asks again, and
-//! nobody would be asked. So it goes with the last version that asks for it; taking it back later needs approval.
+//! A grant outlives the version that it was given to. Left behind, it would apply to a later version that asks again, without
+//! an approval. So it is removed with the last version that asks for it; granting it again needs approval.
 
 use crate::config::{EditError, add_grants, remove_grants};
 use mizzen_model::manifest::Manifest;
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::{Permission, PermissionSet};
 
-/// What becomes of a plugin's grants by name.
+/// The changes of a plugin's grants by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Orphans {
-    /// Grants that go.
+    /// Grants to remove.
     pub(super) dropped: Vec<Permission>,
     /// What is granted in the place of those that were wider than what is still asked for.
     pub(super) instead: Vec<Permission>,
 }
 
-/// Finds the grants that only versions which go had asked for. Grants that no version ever asked for are the operator's to keep.
+/// Finds the grants that only removed versions asked for. Grants that no version ever asked for stay.
 pub(super) fn orphans(
     granted: Option<&PermissionSet>,
     going: &[&Manifest],
@@ -36,7 +36,7 @@ pub(super) fn orphans(
     for grant in granted.into_iter().flat_map(PermissionSet::iter) {
         let touched: Vec<&Permission> = asked.iter().filter(|still| grant.overlaps(still)).collect();
         let is_orphaned = no_longer.iter().any(|gone| grant.overlaps(gone));
-        // Two patterns that only meet have no pattern for what they share: such a grant stays rather than take away more.
+        // Two patterns that only overlap have no pattern for their intersection: such a grant stays, so that not too much is removed.
         if !is_orphaned || touched.iter().any(|still| !grant.covers(still)) || touched.contains(&grant) {
             continue;
         }
@@ -50,7 +50,7 @@ fn asked_by(manifest: &Manifest) -> impl Iterator<Item = &Permission> {
     manifest.permissions().keys()
 }
 
-/// The text of `mizzen.toml` without the grants that go.
+/// The text of `mizzen.toml` without the removed grants.
 pub(super) fn without_orphans(
     text: &str,
     plugin: &PluginName,
@@ -125,7 +125,7 @@ mod tests {
                 &["net:*.example"],
                 &["net:b.example"],
             ),
-            // Granted beforehand, asked for by nobody yet.
+            // Granted beforehand, and no plugin asks for it yet.
             (&["random"], &["clock"], &["kv:read"], &[], &[]),
             // What is asked for more widely than granted, and still is.
             (&["net:a.example"], &["net:*"], &["net:*.example"], &[], &[]),

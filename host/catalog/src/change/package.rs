@@ -12,36 +12,36 @@ use crate::verified::VerifiedPlugin;
 use mizzen_model::manifest::Manifest;
 use std::path::{Path, PathBuf};
 
-/// Whether the operator said yes beforehand.
+/// Whether the operator approved beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approval {
     /// Grant what it asks for.
     Given,
-    /// Say what it asks for.
+    /// Report what it asks for.
     Waiting,
 }
 
-/// What becomes of the installed versions.
+/// What to do with the installed versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// They stay; there need not be any.
     Beside,
-    /// They go; there must be one.
+    /// They are removed; there must be one.
     Instead,
     /// They stay; there must be one.
     Above,
-    /// They go, if there are any.
+    /// They are removed, if there are any.
     Anyhow,
 }
 
-/// A package that somebody wants installed.
+/// A package to install.
 #[derive(Debug, Clone)]
 pub struct NewPackage<'a> {
     /// Its bytes: these are checked, and these are written.
     pub bytes: Vec<u8>,
     /// Where they come from, for messages.
     pub source: &'a Path,
-    /// What becomes of the installed versions.
+    /// What to do with the installed versions.
     pub placement: Placement,
     /// Whether what it asks for is granted.
     pub approval: Approval,
@@ -51,7 +51,7 @@ pub struct NewPackage<'a> {
 
 struct Replaced {
     old: Option<Manifest>,
-    /// The file of the newest version, when it goes.
+    /// The file of the newest version, when it is removed.
     newest: Option<PathBuf>,
     remove: Vec<PathBuf>,
 }
@@ -69,7 +69,7 @@ impl Installation {
                 "mizzen.toml names no plugin folder; add folders = [\"plugins\"] under [plugins]".into(),
             )
         })?;
-        // What is granted comes later: first, what it is.
+        // Grants are checked later: first the package itself.
         let everything = Terms {
             grants: GrantPolicy::AsDeclared,
             ..terms.clone()
@@ -107,7 +107,7 @@ impl Installation {
         let target = folder.join(format!("{}-{}.wasm", plugin.name(), plugin.version()));
         if target.exists() && !replaced.remove.contains(&target) {
             return Err(ChangeError::Conflict(format!(
-                "{} exists already and is something else; move it away",
+                "{} exists already with other contents; move it away",
                 target.display()
             )));
         }
@@ -158,7 +158,7 @@ impl Installation {
     }
 }
 
-/// What is granted by name and asked for by a version that goes, and by none that stays or comes.
+/// What is granted by name and asked for by a version that is removed, and by none that stays or is added.
 fn orphans_of(
     config: &PluginConfig,
     new: &VerifiedPlugin,

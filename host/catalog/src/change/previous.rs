@@ -1,4 +1,4 @@
-//! The version that an upgrade replaced, kept for a step back: one for each plugin, in a folder below the plugin folder. Folders are not
+//! The version that an upgrade replaced, kept for a rollback: one for each plugin, in a folder below the plugin folder. Folders are not
 //! searched for packages, so nothing of it is loaded.
 
 use crate::config::PluginConfig;
@@ -40,7 +40,7 @@ pub(super) fn keep(from: &Path, to: &Path, max_package: u64) -> Result<(), FileE
     files::replace(to, &bytes, PACKAGE_MODE)
 }
 
-/// Removes the other kept versions of the plugin. One that stays behind is in nobody's way.
+/// Removes the other kept versions of the plugin. One that stays behind does no harm.
 pub(super) fn keep_only(kept: &Path) {
     let (Some(folder), Some(name)) = (kept.parent(), plugin_of(kept)) else {
         return;

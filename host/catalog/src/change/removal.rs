@@ -1,4 +1,4 @@
-//! A plugin, or one version of it, goes.
+//! Removing a plugin, or one version of it.
 
 use super::grants::{Orphans, orphans, without_orphans};
 use super::version::Before;
@@ -10,30 +10,30 @@ use mizzen_model::namespace::PluginName;
 use semver::Version;
 use std::path::PathBuf;
 
-/// What goes.
+/// What to remove.
 #[derive(Debug, Clone)]
 pub struct Removal {
     /// The plugin.
     pub plugin: PluginName,
     /// Which version, when several are installed.
     pub version: Option<Version>,
-    /// What becomes of its grants by name.
+    /// What to do with its grants by name.
     pub grants: GrantsFate,
     /// Whether an older version may be what is left.
     pub direction: Direction,
 }
 
-/// What becomes of grants by name when nothing of the plugin is left.
+/// What to do with grants by name when no version of the plugin is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantsFate {
-    /// They go, so that nobody else inherits them.
+    /// They are removed, so that no other plugin inherits them.
     Go,
-    /// They wait for a plugin of the same name.
+    /// They are kept for a plugin of the same name.
     Stay,
 }
 
 impl Installation {
-    /// Checks the set without a plugin. With its last version its settings go, and its grants, unless they are to stay.
+    /// Checks the set without a plugin. With its last version its settings are removed, and its grants, unless they are to be kept.
     ///
     /// # Errors
     /// When it is not installed, several versions are and none was chosen, an older one would be left, or the rest would not load
@@ -56,7 +56,7 @@ impl Installation {
         let grants_go =
             staying.is_empty() && removal.grants == GrantsFate::Go && config.grants.plugin.contains_key(name);
         let orphans = match staying.is_empty() {
-            // All of them go, or all of them stay.
+            // All of them are removed, or none.
             true => Orphans::default(),
             false => orphans(
                 config.grants.plugin.get(name),
@@ -88,7 +88,7 @@ impl Installation {
         if staying.is_empty()
             && let Some(folder) = config.sources.folders.first()
         {
-            // A step back is a step of something that is installed.
+            // Only something that is installed can be downgraded.
             change.remove.extend(previous::files_of(folder, name));
         }
         Ok(Prepared {
@@ -119,7 +119,7 @@ fn manifests(versions: &Versions) -> Vec<&Manifest> {
     versions.iter().map(|(manifest, _)| manifest).collect()
 }
 
-/// The installed versions of the plugin: those that go, and those that stay.
+/// The installed versions of the plugin: those to remove, and those that stay.
 fn chosen(removal: &Removal, installed: Vec<Found>) -> Result<(Versions, Versions), ChangeError> {
     let name = &removal.plugin;
     let own: Versions = installed
@@ -151,7 +151,7 @@ fn chosen(removal: &Removal, installed: Vec<Found>) -> Result<(Versions, Version
     }
     if going.len() > 1 && removal.version.is_none() {
         return Err(ChangeError::Conflict(format!(
-            "several versions of {name} are installed ({}); say which one goes: {name}@VERSION",
+            "several versions of {name} are installed ({}); choose the one to remove: {name}@VERSION",
             versions.join(", ")
         )));
     }

@@ -1,4 +1,4 @@
-//! A plugin is not loaded any more, or loaded again.
+//! Enabling and disabling a plugin.
 
 use super::version::Before;
 use super::{ChangeError, Direction, Installation, Prepared};
@@ -105,7 +105,7 @@ fn versions<'a>(plugin: &PluginName, installed: &'a [Found]) -> Vec<&'a Version>
         .collect()
 }
 
-/// The text of `mizzen.toml` with the switch thrown.
+/// The text of `mizzen.toml` after the switch.
 fn switched(switching: &Switching, config: &PluginConfig, text: &str) -> Result<String, ChangeError> {
     let listed = switching.listed();
     let name = &switching.plugin;

@@ -375,10 +375,10 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
         Ok(_) => "it was done".to_owned(),
     };
     let before = place.config();
-    let said = refused(change(&[], &["kv:read"], Breakage::Refused));
-    assert!(said.contains("[permission-not-granted]"), "{said}");
-    let said = refused(change(&[], &["random"], Breakage::Refused));
-    assert!(said.contains("random is not granted to text"), "{said}");
+    let message = refused(change(&[], &["kv:read"], Breakage::Refused));
+    assert!(message.contains("[permission-not-granted]"), "{message}");
+    let message = refused(change(&[], &["random"], Breakage::Refused));
+    assert!(message.contains("random is not granted to text"), "{message}");
     assert_eq!(place.config(), before);
     // What the set does not need to load goes at once.
     assert!(change(&[], &["clock"], Breakage::Refused).unwrap().plan.is_ok());

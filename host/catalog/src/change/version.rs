@@ -12,10 +12,10 @@ use semver::Version;
 /// Whether a change may go back to a version below the highest one that the host has had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
-    /// It may not: an older version has the holes that a newer one mended.
+    /// It may not: an older version has the bugs that a newer one fixed.
     #[default]
     Forward,
-    /// The operator means it.
+    /// The operator approved it.
     Either,
 }
 
@@ -78,7 +78,7 @@ impl Before {
     }
 
     /// Refuses to leave a version as the highest loaded one that is below the one which is now; or, where none is loaded now, below
-    /// the highest one. Taking all versions away goes nowhere.
+    /// the highest one. Removing all versions is not a downgrade.
     pub(super) fn check_left(&self, after: &[Version], direction: Direction) -> Result<(), ChangeError> {
         let now = self.loaded.iter().max().or(self.highest.as_ref());
         match (after.iter().max(), now) {
@@ -98,20 +98,20 @@ impl Before {
         }
     }
 
-    /// The highest version, to be remembered before anything of it goes.
+    /// The highest version, to be recorded before anything of it is removed.
     pub(super) fn highest(&self) -> Option<(PluginName, Version)> {
         Some((self.plugin.clone(), self.highest.clone()?))
     }
 }
 
 impl Installation {
-    /// Keeps the highest version of every plugin of a plan. Call it when the whole set has passed.
+    /// Records the highest version of every plugin of a plan. Call it when the whole set has passed.
     ///
     /// # Errors
     /// When the file cannot be read or written.
     pub fn remember_versions(&self, config: &PluginConfig, plan: &LoadPlan) -> Result<(), ChangeError> {
         let path = config.versions_file();
-        // Most loads bring nothing new, and then there is nothing to lock.
+        // Most loads add nothing, and then no lock is needed.
         if raised(&mut Seen::load(&path)?, versions_of(plan)) {
             let _lock = self.lock()?;
             remember(config, versions_of(plan))?;
@@ -127,7 +127,7 @@ pub(super) fn versions_of(plan: &LoadPlan) -> impl Iterator<Item = (PluginName, 
     })
 }
 
-/// Read again and added to: another process may have remembered versions since.
+/// Read again and added to: another process may have recorded versions since.
 pub(super) fn remember(
     config: &PluginConfig,
     versions: impl IntoIterator<Item = (PluginName, Version)>,

@@ -1,7 +1,7 @@
 //! How deep a component nests, found without recursion.
 //!
-//! Validators and compilers go down into components inside of components, and types inside of types, by calling themselves: a few hundred
-//! kilobytes of brackets end the whole process, and less than that makes them slow. So nobody is given what nests deeper than this.
+//! Validators and compilers recurse into nested components and nested types: a few hundred
+//! kilobytes of nesting overflow the stack of the process, and less than that makes them slow. So deeper components are refused first.
 
 use super::{ComponentError, damaged};
 use crate::package::section::sections;
@@ -18,7 +18,7 @@ const TYPE_SECTION: u8 = 7;
 const COMPONENT_TYPE: u8 = 0x41;
 const INSTANCE_TYPE: u8 = 0x42;
 
-/// Refuses a component that nests deeper than anybody needs.
+/// Refuses a component that nests deeper than toolchains do.
 pub(super) fn check(component: &[u8]) -> Result<(), ComponentError> {
     let mut open = vec![(component, 0_usize, 0_usize)];
     while let Some((bytes, base, depth)) = open.pop() {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_nonsense_is_damaged() {
+    fn a_cut_off_or_invalid_component_is_damaged() {
         let whole = nested_types(COMPONENT_TYPE, 10);
         for bytes in [
             [HEADER, &section(TYPE_SECTION, &[1, COMPONENT_TYPE, 1, 9])].concat(),

@@ -1,4 +1,4 @@
-//! Changing grants, settings and switches in `mizzen.toml` without disturbing what the operator wrote around them.
+//! Changing grants, settings and switches in `mizzen.toml` without changing the operator's text around them.
 
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Permission;
@@ -10,7 +10,7 @@ pub enum EditError {
     /// It is not TOML.
     #[error("the file is not TOML: {0}")]
     Syntax(#[from] toml_edit::TomlError),
-    /// Something else stands where the grants belong.
+    /// Something else is where the grants belong.
     #[error("`{0}` is not a table; write [grants.plugin] with lines such as name = [\"kv:read\"]")]
     NotATable(&'static str),
     /// The plugin's line is not a list.

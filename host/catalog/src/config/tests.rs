@@ -87,7 +87,7 @@ fn an_empty_file_grants_and_trusts_nothing() {
 
 #[test]
 fn each_thing_that_is_refused_names_its_line() {
-    for (replace, with, line, said) in [
+    for (replace, with, line, expected) in [
         ("folders =", "folder =", 3, "unknown key `folder`"),
         ("[\"plugins\"]", "\"plugins\"", 3, "a list in square brackets"),
         ("watch = true", "watch = \"yes\"", 5, "true or false"),
@@ -108,7 +108,7 @@ fn each_thing_that_is_refused_names_its_line() {
             "{ env = \"GITHUB_TOKEN\" }",
             "\"hunter2\"",
             24,
-            "does not stand in mizzen.toml",
+            "does not belong in mizzen.toml",
         ),
         (
             "{ env = \"GITHUB_TOKEN\" }",
@@ -125,7 +125,7 @@ fn each_thing_that_is_refused_names_its_line() {
             problems.problems.iter().any(|problem| problem.line == line),
             "{with}: {problems}"
         );
-        assert!(problems.to_string().contains(said), "{with}: {problems}");
+        assert!(problems.to_string().contains(expected), "{with}: {problems}");
     }
 }
 
@@ -196,9 +196,9 @@ fn private_hosts_are_names_without_a_port_in_one_spelling() {
 #[test]
 fn a_secret_that_stands_in_the_file_is_refused_with_the_two_ways_to_write_it() {
     let problems = PluginConfig::parse("[secrets]\nx = \"plain\"\n", Path::new(""), &[]).unwrap_err();
-    let said = problems.to_string();
+    let message = problems.to_string();
     assert!(
-        said.contains("{ env = \"NAME\" } or { file = \"PATH\" }") && !said.contains("plain"),
-        "{said}"
+        message.contains("{ env = \"NAME\" } or { file = \"PATH\" }") && !message.contains("plain"),
+        "{message}"
     );
 }

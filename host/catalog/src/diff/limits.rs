@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             raised(Some(""), large, Limits::DEFAULT),
             [""; 0],
-            "nobody gets more than the operator allows"
+            "no plugin gets more than the operator allows"
         );
         let small = "[limits]\nmemory = \"8MiB\"\n";
         assert_eq!(

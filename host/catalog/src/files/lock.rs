@@ -1,4 +1,4 @@
-//! One edit at a time: whoever reads a file of the operator in order to write it again holds the folder's lock meanwhile.
+//! One edit at a time: a process that reads a file of the operator in order to rewrite it holds the folder's lock meanwhile.
 
 use super::FileError;
 use std::fs::{File, TryLockError};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 /// Longer than a running host needs to compile and try the set of a change; a process that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(120);
-/// Edits take milliseconds, so whoever waits looks again soon.
+/// Edits take milliseconds, so the waiting process polls often.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The right to edit a file. Given back when dropped, and by the system when the process ends.
+/// The right to edit a file. Released when dropped, and by the system when the process ends.
 ///
 /// The lock is on the folder: the file itself is replaced by every edit, so its inode cannot carry one, and a lock file
 /// would lie beside the operator's files for ever. Not for two files of one folder at once: the second would wait for

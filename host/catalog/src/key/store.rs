@@ -142,12 +142,12 @@ impl KeyStore {
         files::private_folder(&self.folder)?;
         let key = SecretKey::generate().map_err(|error| KeyStoreError::Randomness(error.to_string()))?;
         let public = format!(
-            "# Mizzen public key. Give it to whoever should trust what you sign.\nid = \"{}\"\npublic_key = \"{}\"\ncomment = \"{comment}\"\n",
+            "# Mizzen public key. Give it to those who should trust what you sign.\nid = \"{}\"\npublic_key = \"{}\"\ncomment = \"{comment}\"\n",
             key.id(),
             key.public()
         );
         let secret_text = key.to_text();
-        let head = "# Mizzen SECRET key. Whoever has it can sign as you: never share it, never commit it.\n";
+        let head = "# Mizzen SECRET key. Its holder can sign as you: never share it, never commit it.\n";
         let mut secret = Zeroizing::new(String::with_capacity(
             head.len() + public.len() + secret_text.len() + 32,
         ));
@@ -208,7 +208,7 @@ impl KeyStore {
                 name: name.to_string(),
                 ..entry
             }),
-            // The public half is written second: it may not be there yet, and the secret one says the same.
+            // The public half is written second: it may not be there yet, and it can be derived from the secret one.
             Err(KeyStoreError::File(error)) if error.is_missing() => {
                 let public_key = self.secret(name)?.public();
                 Ok(KeyEntry {
@@ -240,7 +240,7 @@ impl KeyStore {
     pub fn secret_or_create(&self, name: &KeyName, comment: &str) -> Result<SecretKey, KeyStoreError> {
         match self.secret(name) {
             Err(KeyStoreError::Missing { .. }) => match self.create(name, comment) {
-                // Another process was faster: its key is as good.
+                // Another process was faster: use its key.
                 Err(KeyStoreError::Exists { .. }) => self.secret(name),
                 made => made,
             },
@@ -270,7 +270,7 @@ impl KeyStore {
     }
 }
 
-/// Reads a `.pub` file from anywhere, such as one that somebody sent.
+/// Reads a `.pub` file from any path, such as one received from its owner.
 ///
 /// # Errors
 /// When it cannot be read, or the id in it is not the key's.
@@ -416,7 +416,7 @@ mod tests {
                 .contains("not a secret key")
         );
         assert!(matches!(
-            store.secret(&name("nobody")),
+            store.secret(&name("unknown")),
             Err(KeyStoreError::Missing { .. })
         ));
     }

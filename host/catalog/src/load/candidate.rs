@@ -1,4 +1,4 @@
-//! One file on its way to being a verified plugin. Every stage reports what it finds and lets the next ones look, as
+//! One file on its way to being a verified plugin. Every stage reports its problems and lets the next ones run, as
 //! far as they can, so that an author sees all problems at once.
 
 use super::{Sources, Terms};
@@ -145,7 +145,7 @@ impl Candidate {
                 Need::Nothing => {}
                 Need::Refused { reason } => {
                     let message = format!(
-                        "the component imports {}, which is not offered",
+                        "the component imports {}, which this host does not offer",
                         mizzen_model::namespace::shorten(&import.name)
                     );
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, reason);
@@ -218,7 +218,7 @@ impl Candidate {
         }
         for kind in manifest.provides().difference(&exported) {
             let message = format!(
-                "plugin.toml says that it provides `{kind}`, and the component does not export mizzen:plugin/{kind}"
+                "plugin.toml declares that it provides `{kind}`, and the component does not export mizzen:plugin/{kind}"
             );
             self.fail(
                 Stage::Provides,
@@ -229,7 +229,7 @@ impl Candidate {
         }
         for kind in exported.difference(manifest.provides()) {
             let message = format!(
-                "the component exports mizzen:plugin/{kind}, and plugin.toml does not say that it provides `{kind}`"
+                "the component exports mizzen:plugin/{kind}, and plugin.toml does not declare that it provides `{kind}`"
             );
             self.fail(
                 Stage::Provides,
@@ -240,7 +240,7 @@ impl Candidate {
         }
     }
 
-    /// The trust stage, for packages whose signatures hold. Returns what `tofu` would remember.
+    /// The trust stage, for packages whose signatures hold. Returns what `tofu` would pin.
     pub(super) fn decide(&mut self, policy: &Policy, terms: &Terms) -> Vec<(Namespace, KeyId)> {
         let (Some(manifest), Some(package), Some(signers)) = (&self.manifest, &self.package, &self.signers)
         else {

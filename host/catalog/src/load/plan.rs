@@ -127,7 +127,7 @@ impl LoadPlan {
         &self.disabled
     }
 
-    /// What `tofu` should remember now that the whole set has passed.
+    /// What `tofu` should pin now that the whole set has passed.
     pub fn new_pins(&self) -> &[(Namespace, KeyId)] {
         &self.new_pins
     }

@@ -43,7 +43,7 @@ fn duplicates(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>
 }
 
 /// Whether two packages of one name are versions of one plugin. Names are free to choose, namespaces are not: a key must
-/// be trusted for each. So a package of that name by somebody else cannot pass for the next version, nor inherit what
+/// be trusted for each. So a package of that name by another author cannot pass for the next version, nor inherit what
 /// was granted to the name.
 pub(super) fn is_same_plugin(a: &Manifest, b: &Manifest) -> bool {
     a.name() == b.name()
@@ -94,7 +94,7 @@ fn namespaces(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>
     }
 }
 
-/// Only stated orders collide; those who leave it out share one and load by name.
+/// Only declared orders collide; plugins without one load by name.
 fn orders(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>) {
     let mut taken: BTreeMap<u16, (&str, &Subject)> = BTreeMap::new();
     for (subject, manifest) in known {
@@ -107,7 +107,7 @@ fn orders(known: &[(&Subject, &Manifest)], errors: &mut Vec<PluginLoadError>) {
             errors.push(subject.error(
                 Stage::Order,
                 LoadCode::OrderCollision,
-                format!("order = {order} is stated by {owner} ({}) too", file_of(first)),
+                format!("order = {order} is declared by {owner} ({}) too", file_of(first)),
                 "give one of them another order, or leave it out: those without load by name",
             ));
         }

@@ -166,7 +166,7 @@ fn all_problems_of_a_set_are_reported_together_with_plugin_stage_and_help() {
             ..Plugin::new("e", &["e"])
         },
     ]);
-    std::fs::write(folder.path().join("f.wasm"), b"nonsense").unwrap();
+    std::fs::write(folder.path().join("f.wasm"), b"not wasm").unwrap();
     std::fs::write(folder.path().join("g.txt"), b"not looked at").unwrap();
     let failure = load_set(&sources, &dev_terms()).unwrap_err();
     let found: Vec<(Option<&str>, &str, &str)> = failure

@@ -122,7 +122,7 @@ fn whatever_is_not_a_package_has_its_own_clear_error() {
     let mut other = plain.clone();
     other.extend(manifest_section());
     append_custom(&mut other, "producers", &[]);
-    for (bytes, said) in [
+    for (bytes, expected) in [
         (vec![], "empty"),
         (b"\x7fELF whatever".to_vec(), "precompiled"),
         (b"\0asm\x01\0\0\0".to_vec(), "core module"),
@@ -172,7 +172,7 @@ fn whatever_is_not_a_package_has_its_own_clear_error() {
         ),
     ] {
         let shown = error(bytes).to_string();
-        assert!(shown.contains(said), "`{said}` is not in: {shown}");
+        assert!(shown.contains(expected), "`{expected}` is not in: {shown}");
     }
 }
 

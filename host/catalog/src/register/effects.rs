@@ -1,7 +1,7 @@
 //! Whether the side effects that tools claim are at least those of the tools that they may call (D22).
 //!
 //! What a tool's own permissions allow was judged when its descriptor was checked. A `tools` permission names a pattern, and
-//! only the whole set says what it matches: so every load, also one that adds a single plugin, judges every caller anew.
+//! only the whole set determines what it matches: so every load, also one that adds a single plugin, checks every caller again.
 
 use super::RegisteredTool;
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
@@ -44,12 +44,12 @@ pub(super) fn understated(tools: &BTreeMap<ToolId, Vec<RegisteredTool>>) -> Vec<
     callers.iter().filter_map(problem).collect()
 }
 
-/// Raises what callers must claim by one round of calls. Says whether anything rose.
+/// Raises what callers must claim by one round of calls. Returns whether anything rose.
 fn raise<'a>(callers: &mut [Caller<'a>], effects: &mut BTreeMap<&'a ToolId, SideEffects>) -> bool {
     let mut rose = false;
     for caller in callers {
         let callees = effects.iter().filter(|(callee, effect)| {
-            // A tool cannot call itself, in no version.
+            // A tool cannot call itself, in any version.
             **effect > caller.least
                 && **callee != &caller.id
                 && caller.tool.spec.permissions().allows(&Use::Tool(callee.as_str()))

@@ -22,22 +22,22 @@ pub enum ResolveError {
     /// There is no such tool.
     #[error("there is no tool `{0}`; `mizzen plugins list` shows what is installed")]
     Unknown(ToolId),
-    /// There is, but in no version that will do.
-    #[error("no installed version of `{requirement}` will do; installed: {installed}")]
+    /// There is, but in no version that matches.
+    #[error("no installed version matches `{requirement}`; installed: {installed}")]
     NoVersion {
-        /// What was asked for.
+        /// The requirement.
         requirement: String,
-        /// What there is.
+        /// The installed versions.
         installed: String,
     },
 }
 
 impl Registry {
     /// The tool that a requirement means. Without a version: the one of the default plugin version, else the newest.
-    /// With one: the highest version of the tool that will do; among equals, the default plugin version, then the newest.
+    /// With one: the highest version of the tool that matches; among equals, the default plugin version, then the newest.
     ///
     /// # Errors
-    /// When there is no such tool, or no version that will do.
+    /// When there is no such tool, or no version that matches.
     pub fn resolve(&self, wanted: &ToolRequirement) -> Result<&RegisteredTool, ResolveError> {
         let versions = self
             .tools
@@ -84,7 +84,7 @@ impl Registry {
             .max_by_key(|item| (item.is_default, item.version.clone()))
     }
 
-    /// A pack in a version that will do: of the default plugin version, else the newest.
+    /// A pack in a version that matches: of the default plugin version, else the newest.
     pub fn pack(&self, id: &str, versions: &semver::VersionReq) -> Option<&RegisteredItem> {
         let there = self.items.get(&(Provides::Pack, id.to_owned()))?;
         there
@@ -93,7 +93,7 @@ impl Registry {
             .max_by_key(|item| (item.is_default, item.version.clone()))
     }
 
-    /// What `tofu` should remember of the namespaces that were described and not claimed.
+    /// What `tofu` should pin of the namespaces that were described and not claimed.
     pub fn new_pins(&self) -> &[(Namespace, KeyId)] {
         &self.new_pins
     }

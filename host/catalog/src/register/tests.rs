@@ -388,11 +388,11 @@ fn a_tool_that_calls_others_claims_at_least_the_strongest_of_them() {
             outcome: Ok(Described { tools, items: vec![] }),
         }];
         let errors = register(descriptions).err().unwrap_or_default();
-        let said = errors.iter().map(|error| {
+        let messages = errors.iter().map(|error| {
             assert_eq!(error.code, LoadCode::SideEffectsUnderstated);
             error.help.split(',').next().unwrap_or_default().to_owned()
         });
-        said.collect::<Vec<_>>()
+        messages.collect::<Vec<_>>()
     };
     let pays = || acting("pay", External, &[]);
     let line = |name: &str, effects: &str| format!("write #[tool(side_effects = \"{effects}\")] for {name}");
@@ -606,7 +606,7 @@ fn what_is_described_below_a_claim_is_held_to_the_pins_too() {
             described_below(TrustMode::Tofu, trust, pins, &[2], &described)
                 .map(|registry| registry.new_pins().len())
         };
-        // `acme` was Mallory's (key 2) before anybody looked below it; `acme.text` is Alice's (key 1).
+        // `acme` was Mallory's (key 2) before the first use below it; `acme.text` is Alice's (key 1).
         let split = [("acme", 2), ("acme.text", 1)];
         assert_eq!(below("", &split), Err(vec!["key-changed"]), "{described:?}");
         assert_eq!(

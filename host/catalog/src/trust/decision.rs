@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Decision {
     /// One line for each claimed namespace: which keys counted, and by what rule.
     pub because: Vec<String>,
-    /// What `tofu` would remember. Only to be kept once the whole set has been accepted.
+    /// What `tofu` would pin. Only to be stored once the whole set has been accepted.
     pub new_pins: Vec<(Namespace, KeyId)>,
 }
 
@@ -22,13 +22,13 @@ pub struct Decision {
 pub struct Refusal {
     /// What kind of refusal.
     pub kind: RefusalKind,
-    /// The sentence for the operator.
+    /// The message for the operator.
     pub message: String,
     /// What to do.
     pub help: String,
 }
 
-/// The kinds of refusals, from the one that overrides all others to the plainest.
+/// The kinds of refusals, from the strongest to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalKind {
     /// A key that signed has been revoked.
@@ -122,7 +122,7 @@ impl Policy {
             Some(Refusal {
                 kind: RefusalKind::RevokedKey,
                 message: format!("key {id} has been revoked: {}", revoked.reason),
-                help: "get a package that is signed with a key which is still good".to_owned(),
+                help: "get a package that is signed with a valid key".to_owned(),
             })
         });
         let digests = self.store.revoked_digests.get(digest).map(|revoked| Refusal {
@@ -215,7 +215,7 @@ impl Policy {
         if let Some((pinned, old)) = nearest.filter(|(_, old)| !ids.contains(old)) {
             return Err(key_changed(namespace, pinned, old, &ids));
         }
-        // What is pinned itself was decided before; what is new may have neighbours.
+        // A namespace that is pinned itself was decided before; a new one may have neighbours.
         if nearest.is_none_or(|(pinned, _)| pinned != namespace) {
             self.belongs_to_others(namespace, &ids)?;
         }
@@ -233,7 +233,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Whoever has `acme` may describe things in `acme.text`: a stranger's first use of the one must not take the other from the
+    /// The owner of `acme` may describe things in `acme.text`: the first use of the one by another key must not take the other from the
     /// key that has it, by a pin or in `trust.toml`; nor the other way round.
     fn belongs_to_others(&self, namespace: &Namespace, ids: &[KeyId]) -> Result<(), Refusal> {
         let below = self.pins.below(namespace).find(|(_, key)| !ids.contains(key));
@@ -245,7 +245,7 @@ impl Policy {
         };
         let reason = match key {
             Some(key) => format!("gives {pattern} to key {key}"),
-            None => format!("says how many signatures {pattern} needs"),
+            None => format!("sets how many signatures {pattern} needs"),
         };
         Err(Refusal {
             kind: RefusalKind::UntrustedKey,
@@ -282,7 +282,7 @@ fn key_changed(namespace: &Namespace, pinned: &Namespace, old: &KeyId, new: &[Ke
             signed_with(new)
         ),
         help: format!(
-            "if the change is right, say so with `mizzen trust add KEY --namespace {namespace}`; otherwise do not install it"
+            "if the change is intended, confirm it with `mizzen trust add KEY --namespace {namespace}`; otherwise do not install it"
         ),
     }
 }

@@ -43,12 +43,12 @@ pub struct RevokedDigest {
     pub reason: String,
 }
 
-/// What `trust.toml` says. The default trusts nobody.
+/// The contents of `trust.toml`. The default trusts no key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TrustStore {
     /// The keys by id.
     pub keys: BTreeMap<KeyId, TrustedKey>,
-    /// How many signatures namespaces need; one when nothing is said.
+    /// How many signatures namespaces need; one by default.
     pub thresholds: BTreeMap<NamespacePattern, u8>,
     /// The revoked keys by id.
     pub revoked_keys: BTreeMap<KeyId, RevokedKey>,
@@ -57,7 +57,7 @@ pub struct TrustStore {
 }
 
 impl TrustStore {
-    /// Reads `trust.toml`; a file that is not there trusts nobody.
+    /// Reads `trust.toml`; a missing file trusts no key.
     ///
     /// # Errors
     /// When the file cannot be read, or its text has problems.
@@ -159,7 +159,7 @@ impl TrustStore {
             .or_else(|| counts.find(|(pattern, _)| pattern.is_related(namespace)))
     }
 
-    /// Whether a key or a threshold is about this namespace, so that `tofu` has no say in it.
+    /// Whether a key or a threshold is about this namespace, so that `tofu` does not apply to it.
     pub fn speaks_about(&self, namespace: &Namespace) -> bool {
         let by_key = self
             .keys

@@ -1,4 +1,4 @@
-//! Changing `trust.toml` without disturbing what the operator wrote around it.
+//! Changing `trust.toml` without changing the operator's text around it.
 
 use crate::key::{KeyId, PublicKey};
 use crate::package::Digest;
@@ -11,7 +11,7 @@ pub enum TrustEditError {
     /// It is not TOML.
     #[error("trust.toml is not TOML: {0}")]
     Syntax(#[from] toml_edit::TomlError),
-    /// Something else stands where a list of tables belongs.
+    /// Something else is where a list of tables belongs.
     #[error("`{0}` is not a list of tables; write [[{0}]]")]
     NotTables(&'static str),
 }
@@ -42,7 +42,7 @@ fn tables<'a>(
         .ok_or(TrustEditError::NotTables(key))
 }
 
-/// Adds a key, or gives a key that is there more namespaces and the new dates.
+/// Adds a key, or adds namespaces and the new dates to an existing one.
 ///
 /// # Errors
 /// See [`TrustEditError`].
@@ -86,7 +86,7 @@ pub fn add_key(text: &str, new: &NewKey<'_>) -> Result<String, TrustEditError> {
     Ok(document.to_string())
 }
 
-/// Says how many signatures a namespace needs.
+/// Sets how many signatures a namespace needs.
 ///
 /// # Errors
 /// See [`TrustEditError`].

@@ -1,4 +1,4 @@
-//! What `tofu` remembers: the first key of each namespace, in a small TOML file.
+//! The pins of `tofu`: the first key of each namespace, in a small TOML file.
 
 use super::UnixTime;
 use super::document::TrustFileError;
@@ -70,7 +70,7 @@ impl Pins {
     /// When it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), TrustFileError> {
         let mut text =
-            String::from("# The first key of each namespace, remembered by `mizzen` in tofu mode.\n[pins]\n");
+            String::from("# The first key of each namespace, pinned by `mizzen` in tofu mode.\n[pins]\n");
         for (namespace, Pin { key, since }) in &self.0 {
             let line = match since {
                 Some(since) => format!("\"{namespace}\" = {{ key = \"{key}\", since = {since} }}\n"),
@@ -81,23 +81,23 @@ impl Pins {
         Ok(files::replace(path, text.as_bytes(), 0o600)?)
     }
 
-    /// Remembers a key for a namespace that has none yet, for as long as these pins are in memory.
+    /// Pins a key for a namespace that has none yet, for as long as these pins are in memory.
     pub fn remember(&mut self, namespace: Namespace, key: KeyId) {
         self.0.entry(namespace).or_insert(Pin { key, since: None });
     }
 
-    /// Remembers a key for a namespace that has none yet, to be written.
+    /// Pins a key for a namespace that has none yet, to be written.
     pub fn remember_since(&mut self, namespace: Namespace, key: KeyId, since: UnixTime) {
         let since = Some(since);
         self.0.entry(namespace).or_insert(Pin { key, since });
     }
 
-    /// Forgets the key of a namespace; the next one that is seen there is remembered instead. None when nothing was remembered.
+    /// Removes the pin of a namespace; the next key that is seen there is pinned instead. None when there was none.
     pub fn forget(&mut self, namespace: &Namespace) -> Option<Pin> {
         self.0.remove(namespace)
     }
 
-    /// The nearest remembered namespace at or above this one, and its key.
+    /// The nearest pinned namespace at or above this one, and its key.
     pub fn nearest(&self, namespace: &Namespace) -> Option<(&Namespace, &KeyId)> {
         let text = Some(namespace.as_str());
         let mut prefixes = std::iter::successors(text, |text| text.rsplit_once('.').map(|(above, _)| above));
@@ -105,7 +105,7 @@ impl Pins {
         Some((namespace, &pin.key))
     }
 
-    /// The remembered namespaces below this one, and their keys.
+    /// The pinned namespaces below this one, and their keys.
     pub fn below<'a>(&'a self, namespace: &'a Namespace) -> impl Iterator<Item = (&'a Namespace, &'a KeyId)> {
         self.0
             .iter()

@@ -73,7 +73,7 @@ fn a_key_signs_for_the_namespaces_it_was_given_and_for_no_other() {
 }
 
 #[test]
-fn nobody_is_trusted_by_default() {
+fn no_key_is_trusted_by_default() {
     assert_eq!(
         decide(&Policy::default(), &["acme"], &[1]),
         Err(vec![LoadCode::UntrustedKey])
@@ -138,7 +138,7 @@ fn a_namespace_can_need_several_signatures() {
 }
 
 #[test]
-fn what_is_revoked_is_refused_in_every_mode_whoever_else_signed() {
+fn what_is_revoked_is_refused_in_every_mode_and_with_any_other_signature() {
     let id = key(1).id();
     let keys = format!("{}{}", entry(1, "\"acme\"", ""), entry(2, "\"acme\"", ""));
     let revoked_key = format!("{keys}[[revoked_keys]]\nid = \"{id}\"\nreason = \"stolen\"\n");
@@ -191,7 +191,7 @@ fn tofu_proposes_the_first_key_and_refuses_another_with_both_ids() {
     assert_eq!(
         decide(&policy, &["acme.text"], &[2]),
         Err(vec![LoadCode::KeyChanged]),
-        "nobody squats below a pin"
+        "no other key squats below a pin"
     );
     assert!(decide(&policy, &["acme.text"], &[1]).is_ok());
     assert!(decide(&policy, &["acmes"], &[2]).is_ok());
@@ -244,7 +244,7 @@ fn pins_are_kept_in_a_private_file() {
 #[test]
 fn a_wrong_trust_file_is_refused_with_its_lines() {
     let good = entry(1, "\"acme\"", "");
-    for (text, said) in [
+    for (text, expected) in [
         (
             good.replace(key(1).id().as_str(), key(2).id().as_str()),
             "not the id of this public key",
@@ -271,7 +271,7 @@ fn a_wrong_trust_file_is_refused_with_its_lines() {
     ] {
         let problems = TrustStore::parse(&text).unwrap_err().to_string();
         assert!(
-            problems.contains(said) && problems.contains("line "),
+            problems.contains(expected) && problems.contains("line "),
             "{problems}"
         );
     }
@@ -364,7 +364,7 @@ fn a_first_use_does_not_take_what_trust_toml_gives_to_another_key() {
     );
     let refusal = decide_full(&counted, &["acme"], &[2]).unwrap_err().remove(0);
     assert!(
-        refusal.message.contains("says how many signatures acme.* needs"),
+        refusal.message.contains("sets how many signatures acme.* needs"),
         "{refusal}"
     );
 }

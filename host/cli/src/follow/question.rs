@@ -84,8 +84,11 @@ fn describe_step(result: &ChainExecutionResult, order: u32, begun: &Value, lines
             .and_then(Value::as_str)
             .map(shown)
     };
-    if let (Some(tool), Some(version)) = (text("tool"), text("version")) {
-        lines.push(format!("  tool          {tool} {version}"));
+    match (text("tool"), text("version"), &result.tool) {
+        (Some(tool), Some(version), _) => lines.push(format!("  tool          {tool} {version}")),
+        // The journal of another host's run is not read.
+        (_, _, Some(tool)) => lines.push(format!("  tool          {}", shown(tool))),
+        (_, _, None) => {}
     }
     if let Some(effects) = text("side_effects") {
         lines.push(format!("  side effects  {effects}"));

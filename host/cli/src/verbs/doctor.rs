@@ -7,11 +7,12 @@ use crate::output;
 use anyhow::Result;
 use mizzen_catalog::config::PluginConfig;
 use mizzen_model::governance::{PackMode, PackMount};
-use mizzen_ops::Host;
-use mizzen_store::AuditHead;
+use mizzen_ops::{Examined, Host};
+use mizzen_store::{AuditHead, CheckReport};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Check the host: what would keep it from starting, damaged data, executions that cannot be resumed
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let config = usual_config(self.config);
+        let config = usual_config(self.config.clone());
         let examined = ExamineHost {
             config: config.as_deref(),
             data: &self.data,
@@ -53,26 +54,19 @@ impl Doctor {
         // A configuration that cannot be read is among the problems.
         let config = config.and_then(|config| ConfigFile { config }.load().ok());
         let warnings = config.as_ref().map(unpinned_mounts).unwrap_or_default();
-        let key = host_public_key(self.data.folder())?;
-        let (report, runs, examined) = self.data.with_existing_store(|store| async move {
-            let mut report = store.check().await?;
-            if let Some(head) = self.audit_head
-                && !store.audit_holds(head).await?
-            {
-                report.problems.push(format!(
-                    "the audit log does not hold entry {} as it was: it was cut off or written anew, or this is an older backup",
-                    head.seq
-                ));
+        let Looked {
+            report,
+            runs,
+            examined,
+        } = match self.data() {
+            Ok(looked) => looked,
+            // Without a database there is nothing else to look at; what keeps the host from starting is still shown.
+            Err(error) if start.iter().any(|problem| *problem != format!("{error:#}")) => {
+                return self.start_alone(&start, &warnings, &error);
             }
-            let host = Arc::new(Host::new(store));
-            let runs = host.examine_runs().await?;
-            let examined = host.examine_records(key.as_ref()).await?;
-            Ok((report, runs, examined))
-        })?;
-        let mut problems: Vec<String> = start
-            .into_iter()
-            .map(|problem| format!("the host does not start: {problem}"))
-            .collect();
+            Err(error) => return Err(error),
+        };
+        let mut problems = does_not_start(&start);
         problems.extend(report.problems);
         problems.extend(examined.problems);
         if examined.omitted > 0 {
@@ -104,12 +98,7 @@ impl Doctor {
                     run["state"].as_str().unwrap_or_default()
                 );
             }
-            for problem in &problems {
-                println!("problem: {}", output::harmless(problem));
-            }
-            for warning in &warnings {
-                println!("warning: {warning}");
-            }
+            print(&problems, &warnings);
             if problems.is_empty() {
                 let entries = match report.audit_entries {
                     1 => "1 audit entry".to_owned(),
@@ -131,6 +120,68 @@ impl Doctor {
         } else {
             ExitCode::from(output::EXIT_REFUSED)
         })
+    }
+}
+
+/// What the data folder shows.
+struct Looked {
+    report: CheckReport,
+    runs: Vec<(Uuid, Result<String, String>)>,
+    examined: Examined,
+}
+
+impl Doctor {
+    fn data(&self) -> Result<Looked> {
+        let key = host_public_key(self.data.folder())?;
+        let head = self.audit_head;
+        self.data.with_existing_store(|store| async move {
+            let mut report = store.check().await?;
+            if let Some(head) = head
+                && !store.audit_holds(head).await?
+            {
+                report.problems.push(format!(
+                    "the audit log does not hold entry {} as it was: it was cut off or written anew, or this is an older backup",
+                    head.seq
+                ));
+            }
+            let host = Arc::new(Host::new(store));
+            Ok(Looked {
+                runs: host.examine_runs().await?,
+                examined: host.examine_records(key.as_ref()).await?,
+                report,
+            })
+        })
+    }
+
+    /// The report of a host whose data cannot be looked at.
+    fn start_alone(&self, start: &[String], warnings: &[String], error: &anyhow::Error) -> Result<ExitCode> {
+        let mut problems = does_not_start(start);
+        let unread = format!("{error:#}");
+        if !start.contains(&unread) {
+            problems.push(unread);
+        }
+        if self.json {
+            output::json(&serde_json::json!({ "open": [], "problems": problems, "warnings": warnings }))?;
+        } else {
+            print(&problems, warnings);
+        }
+        Ok(ExitCode::from(output::EXIT_REFUSED))
+    }
+}
+
+fn does_not_start(problems: &[String]) -> Vec<String> {
+    let start = problems.iter();
+    start
+        .map(|problem| format!("the host does not start: {problem}"))
+        .collect()
+}
+
+fn print(problems: &[String], warnings: &[String]) {
+    for problem in problems {
+        println!("problem: {}", output::harmless(problem));
+    }
+    for warning in warnings {
+        println!("warning: {warning}");
     }
 }
 

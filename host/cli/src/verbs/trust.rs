@@ -7,7 +7,9 @@ mod revoke;
 mod unpin;
 
 use crate::home::{ConfigFile, Home};
+use crate::output;
 use anyhow::Context;
+use mizzen_catalog::change::ChangeError;
 use mizzen_catalog::files::{self, EditLock};
 use mizzen_catalog::key::{KeyEntry, KeyName, PublicKey, read_public_file};
 use mizzen_catalog::trust::{MAX_TRUST_FILE, Pins, TrustStore};
@@ -43,7 +45,7 @@ impl Trust {
         match self.verb {
             Verb::Add(verb) => verb.run(&self.home),
             Verb::List(verb) => verb.run(),
-            Verb::Revoke(verb) => verb.run(),
+            Verb::Revoke(verb) => verb.run(&self.home),
             Verb::Unpin(verb) => verb.run(&self.home),
             Verb::Check(verb) => verb.run(&self.home),
         }
@@ -77,6 +79,20 @@ impl TrustFile {
             return Ok(Pins::default());
         }
         Ok(Pins::load(&ConfigFile { config }.load()?.pins_file)?)
+    }
+}
+
+/// Prints a note when the host whose `mizzen.toml` is here does not load its set after a change of the trust file.
+fn note_refused_set(file: &TrustFile, home: &Home) {
+    let config = PathBuf::from("mizzen.toml");
+    if file.trust.is_some() || !config.exists() {
+        return;
+    }
+    if let Err(ChangeError::Refused(failure)) = (ConfigFile { config }).installation(home).plan() {
+        eprintln!(
+            "note: the host does not start with this set; `mizzen plugins plan` lists what is wrong ({})",
+            output::counted(failure.errors.len(), "problem")
+        );
     }
 }
 

@@ -5,6 +5,7 @@ mod catalog_verbs;
 mod concurrent_edits;
 mod condition;
 mod first_minutes;
+mod graph_run;
 mod ir;
 mod packs;
 mod rules;

@@ -67,6 +67,7 @@ impl<C> Plan<C> {
             gate_tool: None,
             governs: Vec::new(),
             tool_called: Some(tool.tool),
+            graph: None,
         }
     }
 }

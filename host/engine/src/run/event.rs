@@ -3,7 +3,7 @@
 use super::{Callee, Evidence, GateQuestion, NestedAsked, NestedReply, PackAnswer, PackQuestion, Within};
 use mizzen_model::execution::{Approval, CallLog, ExecutionError, ExecutionStatus};
 use mizzen_model::rule::Hook;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Something that happened outside. What no longer matters is ignored, so that events may come late or twice.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +62,25 @@ pub enum Event {
         /// Why.
         reason: String,
         /// Who it was.
+        actor: String,
+    },
+    /// A person answered an interrupt of a graph (D17).
+    Responded {
+        /// The interrupt that is meant.
+        interrupt_id: String,
+        /// The answer. A response whose state fields do not fit is not taken.
+        response: Map<String, Value>,
+        /// Who it was.
+        actor: String,
+    },
+    /// A person wants a graph to wait before its next node.
+    Pause {
+        /// Who it is.
+        actor: String,
+    },
+    /// A person wants a paused graph to go on.
+    Resume {
+        /// Who it is.
         actor: String,
     },
     /// A time that was asked for has come, or any other moment.
@@ -172,6 +191,8 @@ pub enum Command {
     },
     /// Answer the tool that asked for a call.
     NestedReply {
+        /// The outermost call that it is a part of.
+        within: Within,
         /// The call's path.
         path: String,
         /// The answer.
@@ -179,8 +200,15 @@ pub enum Command {
     },
     /// Stop the calls below this one: their caller has ended.
     StopNested {
+        /// The outermost call that it is a part of.
+        within: Within,
         /// Its path.
         path: String,
+    },
+    /// Stop the calls of one branch.
+    StopBranch {
+        /// Its task.
+        order: u32,
     },
     /// Ask the gate agent. The plan has the call.
     AskGate(GateQuestion),
@@ -200,6 +228,13 @@ pub enum Command {
         /// Where to.
         hook: Hook,
     },
+    /// A graph waits for a person's answer.
+    Interrupted {
+        /// What an answer must name.
+        interrupt_id: String,
+    },
+    /// Nothing to do: what a person wanted is noted, and shows when the run comes to it.
+    Noted,
     /// The run waits for a person.
     Escalated {
         /// What an answer must name.

@@ -13,7 +13,7 @@ const CONDITION_FALSE: &str = "the condition is false";
 
 impl<C> Run<C> {
     pub(super) fn gates_at(&self, place: Checkpoint) -> &[PlannedGate] {
-        let step = |order: u32| self.plan.steps.get(order as usize);
+        let step = |order: u32| self.planned(order);
         match place {
             Checkpoint::Start => &[],
             Checkpoint::Before => &self.plan.before,
@@ -126,7 +126,7 @@ impl<C> Run<C> {
             deadline_ms: self.deadline_ms,
         };
         self.questions = question;
-        self.state = State::Asking {
+        self.task.state = State::Asking {
             place,
             index,
             question,
@@ -141,7 +141,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let State::Asking { question, .. } = self.state else {
+        let State::Asking { question, .. } = self.task.state else {
             return;
         };
         if question == answered && self.is_gate_asked() && !self.judge_gate_answer(&answer, now_ms, commands)
@@ -157,11 +157,11 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let State::Asking { place, index, .. } = self.state else {
+        let State::Asking { place, index, .. } = self.task.state else {
             return;
         };
-        self.nested.gate_is_over();
-        self.state = State::Moving(place, index);
+        self.task.nested.gate_is_over();
+        self.task.state = State::Moving(place, index);
         let answer = answer.map(|()| "the condition is true and the gate agent has nothing against it");
         self.decide(place, index, answer, now_ms, commands);
     }
@@ -175,7 +175,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let calls = self.nested.take_of_the_gate();
+        let calls = self.task.nested.take_of_the_gate();
         let Some(gate) = self.gates_at(place).get(index) else {
             return;
         };
@@ -199,7 +199,7 @@ impl<C> Run<C> {
         };
         self.result.gates.push(evaluation);
         match decision {
-            GateDecision::Allow => self.state = State::Moving(place, index.saturating_add(1)),
+            GateDecision::Allow => self.task.state = State::Moving(place, index.saturating_add(1)),
             GateDecision::Veto => {
                 let error = ExecutionError::new("GATE_VETO", reason, step);
                 self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);

@@ -13,9 +13,12 @@ use super::nested::{Frame, Within};
 use super::state::{About, Continuation, State};
 use crate::plan::ToolFacts;
 use facts::{EVIDENCE_MAX, FactWriter, Slot};
-use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::execution::{ExecutionStatus, StepStatus};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// Visits of nodes that packs are told about at the end of a graph, the last ones.
+const VISITS_MAX: usize = 100;
 
 /// What tools said that they used up, over the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,9 +73,14 @@ impl<C> Run<C> {
         facts.tell("moment", "run", &[("name", Slot::Text(then.moment().as_str()))]);
         facts.step = None;
         self.tell_run(&mut facts, then, now_ms);
-        facts.input(&self.input);
+        match (self.state_map(), &self.input) {
+            (Some(state), _) | (None, Value::Object(state)) => facts.fields(state),
+            _ => {}
+        }
+        self.tell_visits(&mut facts, then);
         facts.step = then.order();
         let nested = self
+            .task
             .nested
             .top()
             .filter(|_| matches!(then, Continuation::Nested { .. }));
@@ -102,12 +110,12 @@ impl<C> Run<C> {
                 }
             }
             Continuation::Respond(_) => {
-                if let Some(response) = &self.held {
+                if let Some(response) = &self.task.held {
                     let attempt = match then {
                         Continuation::Respond(attempt) => attempt.number.max(1),
                         _ => 1,
                     };
-                    let took_ms = now_ms.saturating_sub(self.called_ms);
+                    let took_ms = now_ms.saturating_sub(self.task.called_ms);
                     tell_use(&mut facts, self.tool_name(then), attempt, took_ms, response);
                     facts.evidence("output", self.tool_name(then), response);
                 }
@@ -127,9 +135,12 @@ impl<C> Run<C> {
         let elapsed = now_ms.saturating_sub(self.started_ms);
         let ending = self.ending.as_ref().filter(|_| then == Continuation::End);
         let status = ending.map_or(self.result.status, |(status, _)| *status);
-        let done = self.outputs.iter().flatten().count() as u64;
+        let done = match &self.graph {
+            None => self.outputs.iter().flatten().count() as u64,
+            Some(_) => self.result.steps.len() as u64,
+        };
         let slots = [
-            ("kind", Slot::Text("chain")),
+            ("kind", Slot::Text(self.program())),
             ("name", Slot::Text(&text(&self.plan.chain, "name"))),
             ("council", Slot::Text(&text(&self.plan.council, "domain"))),
             ("status", Slot::Text(status.as_str())),
@@ -148,7 +159,7 @@ impl<C> Run<C> {
         for (kind, used, limit) in budgets {
             let mut slots = vec![("kind", Slot::Text(kind)), ("used", used)];
             slots.extend(limit.map(|limit| ("limit", Slot::Number(limit))));
-            facts.tell("budget", "chain", &slots);
+            facts.tell("budget", self.program(), &slots);
         }
         if let Some(answer) = self
             .result
@@ -169,13 +180,13 @@ impl<C> Run<C> {
 
     fn tell_one_step(&self, facts: &mut FactWriter, order: u32, now_ms: u64) {
         let nothing = ToolFacts::default();
-        let planned = self.plan.steps.get(order as usize);
+        let planned = self.planned(order);
         let tool = planned.and_then(|planned| planned.tool.as_ref());
         self.tell_step_with(facts, order, tool.unwrap_or(&nothing), now_ms);
     }
 
     fn tell_step_with(&self, facts: &mut FactWriter, order: u32, tool: &ToolFacts, now_ms: u64) {
-        let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
+        let (Some(step), Some(planned)) = (self.step(order), self.planned(order)) else {
             return;
         };
         let begun = step
@@ -197,26 +208,62 @@ impl<C> Run<C> {
                 Slot::Number(step.duration_ms.unwrap_or(now_ms.saturating_sub(begun))),
             ),
         ];
-        facts.tell("step", "chain", &slots);
+        facts.tell("step", self.program(), &slots);
+    }
+
+    /// What the run follows, as packs know it.
+    fn program(&self) -> &'static str {
+        match self.graph {
+            None => "chain",
+            Some(_) => "graph",
+        }
+    }
+
+    /// The node of a graph that ended last; at the end, those that did.
+    fn tell_visits(&self, facts: &mut FactWriter, then: Continuation) {
+        if self.graph.is_none() {
+            return;
+        }
+        let most = if then == Continuation::End { VISITS_MAX } else { 1 };
+        let ended = self.result.steps.iter().rev().filter_map(|step| {
+            let outcome = match step.status {
+                StepStatus::Completed => "completed",
+                StepStatus::Failed => "failed",
+                _ => return None,
+            };
+            Some((step.order, step.node.as_ref()?, outcome))
+        });
+        let ended: Vec<_> = ended.take(most).collect();
+        for (order, visit, outcome) in ended.into_iter().rev() {
+            facts.step = Some(order);
+            let slots = [
+                ("node", Slot::Text(&visit.id)),
+                ("kind", Slot::Text(&visit.kind)),
+                ("iteration", Slot::Number(u64::from(visit.iteration))),
+                ("outcome", Slot::Text(outcome)),
+            ];
+            facts.tell("visit", "graph", &slots);
+        }
+        facts.step = None;
     }
 
     /// The step, and how the run came to it.
     fn tell_step(&self, facts: &mut FactWriter, order: u32, now_ms: u64) {
         self.tell_one_step(facts, order, now_ms);
-        let action = |order: u32| Some(self.plan.steps.get(order as usize)?.action.as_str());
+        let action = |order: u32| Some(self.planned(order)?.action.as_str());
         if let Some(to) = action(order) {
             let from = order.checked_sub(1).and_then(action);
             let slots = [
                 ("from", Slot::Text(from.unwrap_or("start"))),
                 ("to", Slot::Text(to)),
-                ("by", Slot::Text("chain")),
+                ("by", Slot::Text(self.program())),
             ];
-            facts.tell("transition", "chain", &slots);
+            facts.tell("transition", self.program(), &slots);
         }
     }
 
     fn tell_call(&self, facts: &mut FactWriter, order: u32) {
-        let (Some(step), Some(planned)) = (self.step(order), self.plan.steps.get(order as usize)) else {
+        let (Some(step), Some(planned)) = (self.step(order), self.planned(order)) else {
             return;
         };
         let nothing = ToolFacts::default();
@@ -269,7 +316,7 @@ impl<C> Run<C> {
 
     /// The step whose call was under way when the run ended: no other moment tells what came of it.
     fn interrupted(&self) -> Option<u32> {
-        match self.state {
+        match self.task.state {
             State::Calling { order, .. } => Some(order),
             State::Judging {
                 then: then @ (Continuation::Respond(_) | Continuation::Fail(_)),
@@ -281,16 +328,16 @@ impl<C> Run<C> {
 
     fn tool_name(&self, then: Continuation) -> &str {
         then.order()
-            .and_then(|order| self.plan.steps.get(order as usize)?.tool.as_ref())
+            .and_then(|order| self.planned(order)?.tool.as_ref())
             .map_or("", |tool| tool.tool.as_str())
     }
 
     fn tell_failure(&self, facts: &mut FactWriter, then: Continuation, now_ms: u64) {
-        let (Continuation::Fail(attempt), Some(failing)) = (then, &self.failure) else {
+        let (Continuation::Fail(attempt), Some(failing)) = (then, &self.task.failure) else {
             return;
         };
         let number = attempt.number.max(1);
-        let planned = self.plan.steps.get(attempt.order as usize);
+        let planned = self.planned(attempt.order);
         let retries = planned.map_or(0, |step| step.retries);
         let left = retries.saturating_add(1).saturating_sub(number);
         let tool = self.tool_name(then);
@@ -299,7 +346,7 @@ impl<C> Run<C> {
                 facts,
                 tool,
                 number,
-                now_ms.saturating_sub(self.called_ms),
+                now_ms.saturating_sub(self.task.called_ms),
                 failing,
             );
         }
@@ -310,7 +357,12 @@ impl<C> Run<C> {
         let Some((status, error)) = &self.ending else {
             return;
         };
-        for step in self.result.steps.iter().filter(|step| step.started_at.is_some()) {
+        let old = self.result.steps.len().saturating_sub(VISITS_MAX);
+        let recent = match self.graph {
+            None => self.result.steps.as_slice(),
+            Some(_) => self.result.steps.get(old..).unwrap_or_default(),
+        };
+        for step in recent.iter().filter(|step| step.started_at.is_some()) {
             facts.step = Some(step.order);
             self.tell_one_step(facts, step.order, now_ms);
         }
@@ -318,7 +370,7 @@ impl<C> Run<C> {
             facts.step = Some(order);
             self.tell_call(facts, order);
         }
-        for frame in self.nested.lost() {
+        for frame in self.task.nested.lost() {
             facts.step = match frame.asked.within {
                 Within::Step { order, .. } => Some(order),
                 Within::Gate { .. } => None,
@@ -344,9 +396,9 @@ impl<C> Run<C> {
                 Slot::Text(last.map_or("start", |step| step.action.as_str())),
             ),
             ("to", Slot::Text(status.as_str())),
-            ("by", Slot::Text("chain")),
+            ("by", Slot::Text(self.program())),
         ];
-        facts.tell("transition", "chain", &slots);
+        facts.tell("transition", self.program(), &slots);
         if let Some(error) = error {
             let template = match status {
                 ExecutionStatus::Cancelled => {
@@ -467,7 +519,7 @@ fn outcome(code: &str) -> &'static str {
 }
 
 /// How long a value is as JSON text, without writing it.
-pub(super) fn size(value: &Value) -> u64 {
+pub(crate) fn size(value: &Value) -> u64 {
     struct Counter(u64);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -192,6 +192,12 @@ impl Nested {
         }
     }
 
+    /// Whether packs are asked about the innermost call.
+    pub(super) fn is_judged(&self) -> bool {
+        self.top()
+            .is_some_and(|frame| matches!(frame.state, FrameState::Judging { .. }))
+    }
+
     /// Calls that were being made when the outermost one was over.
     pub(super) fn lost(&self) -> &[Frame] {
         &self.lost
@@ -245,28 +251,28 @@ impl Nested {
 
 impl<C> Run<C> {
     /// Why the tools of the call that is under way can make no further calls; none when they can.
-    pub fn refuses_calls(&self) -> Option<String> {
-        self.nested.memory.is_full()
+    pub fn refuses_calls(&self, within: Within) -> Option<String> {
+        self.task_within(within)?.nested.memory.is_full()
     }
 
     /// Whether the call that is under way has made calls: when it is made again, that has to be told by [`Event::Interrupted`].
     ///
     /// [`Event::Interrupted`]: super::Event::Interrupted
-    pub fn has_nested(&self) -> Option<Within> {
-        self.within().filter(|_| !self.nested.memory.is_fresh())
+    pub fn has_nested(&self) -> Vec<Within> {
+        let tasks = std::iter::once(&self.task).chain(self.branches.tasks());
+        tasks
+            .filter(|task| !task.nested.memory.is_fresh())
+            .filter_map(|task| within(task.state))
+            .collect()
     }
 
     fn within(&self) -> Option<Within> {
-        match self.state {
-            State::Calling { order, attempt, .. } => Some(Within::Step { order, attempt }),
-            State::Asking { question, .. } => Some(Within::Gate { question }),
-            _ => None,
-        }
+        within(self.task.state)
     }
 
     /// When the outermost call's time is up.
     fn outermost_deadline_ms(&self) -> u64 {
-        match self.state {
+        match self.task.state {
             State::Calling { deadline_ms, .. } => deadline_ms,
             _ => self.deadline_ms,
         }
@@ -274,13 +280,13 @@ impl<C> Run<C> {
 
     pub(super) fn nested_asked(&mut self, asked: NestedAsked, now_ms: u64, commands: &mut Vec<Command>) {
         let is_due = self.within() == Some(asked.within)
-            && self.nested.is_callers_turn(&asked.path)
-            && self.nested.memory.is_full().is_none();
-        if !is_due || !self.nested.memory.ask(&asked.path) {
+            && self.task.nested.is_callers_turn(&asked.path)
+            && self.task.nested.memory.is_full().is_none();
+        if !is_due || !self.task.nested.memory.ask(&asked.path) {
             return;
         }
         self.list(&asked, now_ms);
-        self.nested.frames.push(Frame {
+        self.task.nested.frames.push(Frame {
             asked,
             state: FrameState::Calling,
             called_ms: now_ms,
@@ -303,10 +309,10 @@ impl<C> Run<C> {
     fn ask_about_call(&mut self, about: About, now_ms: u64, commands: &mut Vec<Command>) {
         let then = Continuation::Nested {
             about,
-            order: self.state.order(),
+            order: self.task.state.order(),
         };
         let question = self.question(then, self.outermost_deadline_ms(), now_ms);
-        if let Some(frame) = self.nested.top_mut() {
+        if let Some(frame) = self.task.nested.top_mut() {
             frame.state = FrameState::Judging {
                 question: question.question,
                 about,
@@ -318,7 +324,7 @@ impl<C> Run<C> {
     /// Nothing stands against the innermost call: it is made, unless it was before.
     fn make_nested(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
         let deadline_ms = self.outermost_deadline_ms();
-        let Some(frame) = self.nested.frames.last_mut() else {
+        let Some(frame) = self.task.nested.frames.last_mut() else {
             return;
         };
         let asked = &frame.asked;
@@ -340,9 +346,9 @@ impl<C> Run<C> {
             changes_the_world: asked.callee.changes_the_world(),
             repeatable: asked.callee.repeatable,
         };
-        match self.nested.memory.look(&due) {
+        match self.task.nested.memory.look(&due) {
             Known::Nothing => {
-                self.nested.memory.begin(&due);
+                self.task.nested.memory.begin(&due);
                 commands.push(Command::NestedCall {
                     within: asked.within,
                     path: asked.path.clone(),
@@ -376,14 +382,15 @@ impl<C> Run<C> {
         let made = |frame: &Frame| frame.asked.path == path && frame.is_called();
         let (true, Some(place)) = (
             self.within() == Some(within),
-            self.nested.frames.iter().position(made),
+            self.task.nested.frames.iter().position(made),
         ) else {
             return;
         };
         let inner = place.saturating_add(1);
-        if inner < self.nested.frames.len() {
+        if inner < self.task.nested.frames.len() {
             // Its guest ended while it waited for a call of its own.
             commands.push(Command::StopNested {
+                within,
                 path: path.to_owned(),
             });
             self.lose_from(inner, now_ms);
@@ -393,13 +400,13 @@ impl<C> Run<C> {
         }
         match result {
             Ok(response) if self.wants(Moment::AfterStep) => {
-                if let Some(frame) = self.nested.top_mut() {
+                if let Some(frame) = self.task.nested.top_mut() {
                     frame.held = Some(response);
                 }
                 self.ask_about_call(About::Respond, now_ms, commands);
             }
             Err(failed) if self.wants(Moment::OnError) => {
-                if let Some(frame) = self.nested.top_mut() {
+                if let Some(frame) = self.task.nested.top_mut() {
                     frame.failure = Some(Failing::new(failed, FailedBy::Call));
                 }
                 self.ask_about_call(About::Fail, now_ms, commands);
@@ -420,10 +427,10 @@ impl<C> Run<C> {
     ) {
         let then = Continuation::Nested {
             about,
-            order: self.state.order(),
+            order: self.task.state.order(),
         };
         let decisive = self.judge(then, answers, shown, now_ms);
-        let Some(frame) = self.nested.top_mut() else {
+        let Some(frame) = self.task.nested.top_mut() else {
             return;
         };
         let tool = &frame.asked.callee.tool.tool;
@@ -476,12 +483,12 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        let Some(frame) = self.nested.frames.pop() else {
+        let Some(frame) = self.task.nested.frames.pop() else {
             return;
         };
         let path = frame.asked.path.clone();
-        self.nested.memory.end(&path, &reply);
-        let step = self.state.order();
+        self.task.nested.memory.end(&path, &reply);
+        let step = self.task.state.order();
         let (status, error) = match &reply {
             NestedReply::Answered(_) => (NestedStatus::Completed, None),
             NestedReply::Failed(failed) => (NestedStatus::Failed, Some(failed.clone().into_error(step))),
@@ -492,41 +499,54 @@ impl<C> Run<C> {
         };
         self.list_end(&path, status, error, now_ms);
         self.list_log(&path, frame.log);
-        commands.push(Command::NestedReply { path, reply });
+        commands.push(Command::NestedReply {
+            within: frame.asked.within,
+            path,
+            reply,
+        });
     }
 
     /// The host stopped while the outermost call was under way: it is made again, and comes to the same calls again.
     pub(super) fn call_interrupted(&mut self, within: Within, now_ms: u64, commands: &mut Vec<Command>) {
-        if self.has_nested() != Some(within) {
+        if self.within() != Some(within) || self.task.nested.memory.is_fresh() {
             return;
         }
-        self.lose_from(self.nested.base(), now_ms);
-        self.nested.lost.clear();
-        self.nested.memory.again();
-        commands.extend(self.pending.clone());
+        self.lose_from(self.task.nested.base(), now_ms);
+        self.task.nested.lost.clear();
+        self.task.nested.memory.again();
+        commands.extend(self.task.pending.clone());
     }
 
     /// The outermost call is over, whatever the others are at. Returns whether there were any.
     pub(super) fn lose_nested(&mut self, now_ms: u64) -> bool {
-        let any = !self.nested.frames.is_empty();
-        self.nested.lost.clear();
+        let any = !self.task.nested.frames.is_empty();
+        self.task.nested.lost.clear();
         self.lose_from(0, now_ms);
         any
     }
 
     fn lose_from(&mut self, place: usize, now_ms: u64) {
-        while self.nested.frames.len() > place {
-            let Some(frame) = self.nested.frames.pop() else {
+        while self.task.nested.frames.len() > place {
+            let Some(frame) = self.task.nested.frames.pop() else {
                 return;
             };
             let path = &frame.asked.path;
-            self.nested.memory.lose(path);
+            self.task.nested.memory.lose(path);
             let message = format!("{} ended before this call did", frame.asked.caller);
-            let error = ExecutionError::new("CALLER_ENDED", message, self.state.order());
+            let error = ExecutionError::new("CALLER_ENDED", message, self.task.state.order());
             self.list_end(path, NestedStatus::Failed, Some(error), now_ms);
             if frame.is_called() {
-                self.nested.lost.push(frame);
+                self.task.nested.lost.push(frame);
             }
         }
+    }
+}
+
+/// The outermost call that a task makes.
+fn within(state: State) -> Option<Within> {
+    match state {
+        State::Calling { order, attempt, .. } => Some(Within::Step { order, attempt }),
+        State::Asking { question, .. } => Some(Within::Gate { question }),
+        _ => None,
     }
 }

@@ -158,6 +158,7 @@ impl<C> Run<C> {
             .collect();
         self.questions = self.questions.saturating_add(1);
         let nested = self
+            .task
             .nested
             .top()
             .filter(|_| matches!(then, Continuation::Nested { .. }));
@@ -184,7 +185,7 @@ impl<C> Run<C> {
         };
         let question = self.question(then, deadline_ms, now_ms);
         commands.push(Command::AskPacks(question));
-        self.state = State::Judging {
+        self.task.state = State::Judging {
             question: self.questions,
             then,
             deadline_ms,
@@ -199,10 +200,10 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(about) = self.nested.asks(answered) {
+        if let Some(about) = self.task.nested.asks(answered) {
             return self.nested_judged(about, answers, shown, now_ms, commands);
         }
-        let State::Judging { question, then, .. } = self.state else {
+        let State::Judging { question, then, .. } = self.task.state else {
             return;
         };
         if question != answered {
@@ -212,6 +213,16 @@ impl<C> Run<C> {
         match decisive {
             Some(decisive) if decisive.action == PackAction::Veto => {
                 self.pack_vetoes(then, decisive.veto_text(), now_ms, commands);
+            }
+            // The other branches hold their sandboxes meanwhile: a person may take days.
+            Some(decisive) if decisive.action == PackAction::Escalate && self.branches.focus().is_some() => {
+                (self.task.held, self.task.failure) = (None, None);
+                let text = decisive.escalation_text();
+                let message =
+                    format!("{text}; a branch cannot wait for a person: make it a node outside of the block");
+                let order = then.order().unwrap_or_default();
+                let error = ExecutionError::new("NEEDS_APPROVAL", message, Some(order));
+                self.node_failed(order, error, now_ms, commands);
             }
             Some(Decisive {
                 pack,
@@ -293,8 +304,8 @@ impl<C> Run<C> {
         };
         if self.kept_log == KeptLog::No {
             match then {
-                Continuation::Nested { .. } => self.nested.drop_log(),
-                _ => self.log = CallLog::default(),
+                Continuation::Nested { .. } => self.task.nested.drop_log(),
+                _ => self.task.log = CallLog::default(),
             }
         }
         self.record(&plan.packs, then, said, decides, &retry_at);
@@ -318,7 +329,7 @@ impl<C> Run<C> {
     /// Nothing stands against it: what the packs were asked about happens.
     pub(super) fn go_on(&mut self, then: Continuation, now_ms: u64, commands: &mut Vec<Command>) {
         match then {
-            Continuation::Start => self.state = State::Moving(Checkpoint::Before, 0),
+            Continuation::Start => self.task.state = State::Moving(Checkpoint::Before, 0),
             Continuation::Call { order, deadline_ms } => {
                 let input = self.step(order).and_then(|step| step.input.clone());
                 let attempt = Attempt {
@@ -329,11 +340,11 @@ impl<C> Run<C> {
                 self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
             }
             Continuation::Respond(attempt) => {
-                let response = self.held.take().unwrap_or(Value::Null);
+                let response = self.task.held.take().unwrap_or(Value::Null);
                 self.responded(attempt, response, now_ms, commands);
             }
             Continuation::Fail(attempt) => {
-                let failed = self.failure.take().map(|failing| failing.failed);
+                let failed = self.task.failure.take().map(|failing| failing.failed);
                 let failed = failed.unwrap_or_else(CallFailure::unknown);
                 self.attempt_over(attempt, failed, now_ms, commands);
             }
@@ -346,7 +357,7 @@ impl<C> Run<C> {
     fn pack_vetoes(&mut self, then: Continuation, message: String, now_ms: u64, commands: &mut Vec<Command>) {
         // The attempt's own error stays with its step; what was answered is not kept anywhere.
         if let (Continuation::Fail(Attempt { order, .. }), Some(Failing { failed, .. })) =
-            (then, self.failure.take())
+            (then, self.task.failure.take())
         {
             let error = failed.into_error(Some(order));
             self.end_step(order, now_ms, |step| {
@@ -355,8 +366,8 @@ impl<C> Run<C> {
             });
             self.describe_step(order);
         }
-        self.held = None;
-        self.state = State::Moving(Checkpoint::Start, 0);
+        self.task.held = None;
+        self.task.state = State::Moving(Checkpoint::Start, 0);
         let error = ExecutionError::new("PACK_VETO", message, then.order());
         self.finish(ExecutionStatus::Vetoed, Some(error), now_ms, commands);
     }
@@ -365,8 +376,8 @@ impl<C> Run<C> {
         let (Continuation::Respond(attempt) | Continuation::Fail(attempt)) = then else {
             return;
         };
-        (self.held, self.failure) = (None, None);
-        self.state = State::Backoff {
+        (self.task.held, self.task.failure) = (None, None);
+        self.task.state = State::Backoff {
             order: attempt.order,
             attempt: attempt.number,
             until_ms,
@@ -385,7 +396,7 @@ impl<C> Run<C> {
             number,
             deadline_ms,
         } = attempt;
-        let Some(step) = self.plan.steps.get(order as usize) else {
+        let Some(step) = self.planned(order) else {
             return Err("there is no such step".to_owned());
         };
         match &step.target {
@@ -480,6 +491,7 @@ impl<C> Run<C> {
         retry_at: &[Result<u64, String>],
     ) {
         let nested = self
+            .task
             .nested
             .top()
             .filter(|_| matches!(then, Continuation::Nested { .. }));

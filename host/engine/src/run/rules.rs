@@ -14,7 +14,7 @@ impl<C> Run<C> {
     /// the next rule is asked. A mandatory rule whose condition has no answer denies.
     pub(super) fn judge_rules(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
         let plan = Arc::clone(&self.plan);
-        self.state = State::Moving(Checkpoint::Start, 0);
+        self.task.state = State::Moving(Checkpoint::Start, 0);
         for rule in &plan.rules {
             let context = Context::new()
                 .with(Variable::Input, &self.input)

@@ -74,6 +74,20 @@ pub(super) enum State {
         /// How long the one who asks lets a person answer; the host's own limit holds beside it.
         expires_ms: Option<u64>,
     },
+    /// A graph is about to begin a node; none: it is past the last one.
+    Entering(Option<u32>),
+    /// Nodes of a graph have ended, and its rules decide.
+    Deciding,
+    /// A rule of a graph has asked for a pause before a node.
+    Delay { node: u32, until_ms: u64 },
+    /// Branches are under way; each has a task of its own.
+    Forked,
+    /// A branch has ended.
+    Over,
+    /// A person is asked by a rule of a graph.
+    Input { since_ms: u64, expires_ms: Option<u64> },
+    /// A person has paused the graph before a node.
+    Paused { node: Option<u32>, since_ms: u64 },
     /// Nothing more will happen.
     Done,
 }
@@ -85,7 +99,15 @@ impl State {
             State::Moving(place, _) | State::Asking { place, .. } => place.order(),
             State::Calling { order, .. } | State::Backoff { order, .. } => Some(*order),
             State::Judging { then, .. } => then.order(),
-            State::Approval { .. } | State::Done => None,
+            State::Approval { .. }
+            | State::Entering(_)
+            | State::Deciding
+            | State::Delay { .. }
+            | State::Forked
+            | State::Over
+            | State::Input { .. }
+            | State::Paused { .. }
+            | State::Done => None,
         }
     }
 

@@ -22,10 +22,10 @@ impl<C> Run<C> {
     /// The step's gates have allowed: its input is mapped and checked, and its call commanded.
     pub(super) fn call_step(&mut self, order: u32, now_ms: u64, commands: &mut Vec<Command>) {
         let plan = Arc::clone(&self.plan);
-        let Some(step) = plan.steps.get(order as usize) else {
+        let Some(step) = plan.steps.get(self.node_of(order)) else {
             return;
         };
-        self.nested.reset();
+        self.task.nested.reset();
         self.with_step(order, |step| {
             step.status = StepStatus::Running;
             step.started_at = Some(Timestamp::from_unix_ms(now_ms));
@@ -66,6 +66,7 @@ impl<C> Run<C> {
         step.target.as_ref().map_err(Clone::clone)?;
         let input = match &step.input {
             StepInput::Whole => self.input.clone(),
+            StepInput::State => self.state_input(order),
             StepInput::Mapped(map) => {
                 let scope = Scope {
                     input: &self.input,
@@ -97,11 +98,11 @@ impl<C> Run<C> {
             number: attempt,
             deadline_ms,
         } = attempt;
-        self.called_ms = now_ms;
-        self.log = CallLog::default();
-        self.nested.next_attempt();
+        self.task.called_ms = now_ms;
+        self.task.log = CallLog::default();
+        self.task.nested.next_attempt();
         self.with_step(order, |step| step.attempts = attempt);
-        self.state = State::Calling {
+        self.task.state = State::Calling {
             order,
             attempt,
             deadline_ms,
@@ -116,7 +117,7 @@ impl<C> Run<C> {
 
     /// Whether this attempt is the one that is under way.
     pub(super) fn is_calling(&self, order: u32, attempt: u32) -> bool {
-        matches!(self.state, State::Calling { order: at, attempt: number, .. } if (at, number) == (order, attempt))
+        matches!(self.task.state, State::Calling { order: at, attempt: number, .. } if (at, number) == (order, attempt))
     }
 
     pub(super) fn call_ended(
@@ -131,7 +132,7 @@ impl<C> Run<C> {
             order: expected,
             attempt: current,
             deadline_ms,
-        } = self.state
+        } = self.task.state
         else {
             return;
         };
@@ -151,7 +152,7 @@ impl<C> Run<C> {
         };
         match result {
             Ok(response) if self.wants(Moment::AfterStep) => {
-                self.held = Some(response);
+                self.task.held = Some(response);
                 self.ask_packs(Continuation::Respond(attempt), now_ms, commands);
             }
             Ok(response) => self.responded(attempt, response, now_ms, commands),
@@ -162,7 +163,7 @@ impl<C> Run<C> {
     }
 
     /// An attempt has failed: packs look at it, if there are any.
-    fn attempt_failed(
+    pub(super) fn attempt_failed(
         &mut self,
         attempt: Attempt,
         failing: Failing,
@@ -170,7 +171,7 @@ impl<C> Run<C> {
         commands: &mut Vec<Command>,
     ) {
         if self.wants(Moment::OnError) {
-            self.failure = Some(failing);
+            self.task.failure = Some(failing);
             self.ask_packs(Continuation::Fail(attempt), now_ms, commands);
         } else {
             self.attempt_over(attempt, failing.failed, now_ms, commands);
@@ -192,7 +193,7 @@ impl<C> Run<C> {
         } = attempt;
         let until_ms = now_ms.saturating_add(self.backoff_ms(order, number));
         if self.may_retry(order, number, &failed) && until_ms < deadline_ms {
-            self.state = State::Backoff {
+            self.task.state = State::Backoff {
                 order,
                 attempt: number,
                 until_ms,
@@ -206,7 +207,7 @@ impl<C> Run<C> {
 
     /// A call is made again only when the failure may pass and the first call did no harm (or its key prevents it).
     fn may_retry(&self, order: u32, attempt: u32, failed: &CallFailure) -> bool {
-        self.plan.steps.get(order as usize).is_some_and(|step| {
+        self.planned(order).is_some_and(|step| {
             let repeatable = step
                 .target
                 .as_ref()
@@ -218,11 +219,7 @@ impl<C> Run<C> {
     /// The pause doubles with every attempt; up to a half of it is cut, by a hash of what is called, so that runs that failed
     /// together do not return together and a run that is made again from its events waits as it did.
     pub(super) fn backoff_ms(&self, order: u32, attempt: u32) -> u64 {
-        let base = self
-            .plan
-            .steps
-            .get(order as usize)
-            .map_or(0, |step| step.backoff_ms);
+        let base = self.planned(order).map_or(0, |step| step.backoff_ms);
         let doubled = base
             .saturating_mul(1u64 << attempt.saturating_sub(1).min(16))
             .min(MAX_BACKOFF_MS);
@@ -236,7 +233,7 @@ impl<C> Run<C> {
     }
 
     pub(super) fn tick(&mut self, now_ms: u64, commands: &mut Vec<Command>) {
-        match self.state {
+        match self.task.state {
             State::Backoff {
                 order,
                 attempt,
@@ -254,6 +251,9 @@ impl<C> Run<C> {
                     deadline_ms,
                 };
                 self.call(attempt, input.unwrap_or(Value::Null), now_ms, commands);
+            }
+            State::Delay { node, until_ms } if now_ms >= until_ms => {
+                self.task.state = State::Entering(Some(node));
             }
             // The step's own time is up; the chain's is judged elsewhere.
             State::Calling {
@@ -300,8 +300,8 @@ impl<C> Run<C> {
     fn step_time_up(&mut self, attempt: Attempt, now_ms: u64, commands: &mut Vec<Command>) {
         commands.push(Command::StopCalls);
         self.lose_nested(now_ms);
-        self.held = None;
-        self.log = CallLog::default();
+        self.task.held = None;
+        self.task.log = CallLog::default();
         let message = format!("the timeout of step {} was up", attempt.order);
         let failed = CallFailure::lasting("TIMEOUT".to_owned(), message);
         self.attempt_failed(attempt, Failing::new(failed, FailedBy::Run), now_ms, commands);
@@ -314,9 +314,12 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
+        if self.graph.is_some() {
+            return self.node_responded(attempt, response, now_ms, commands);
+        }
         let order = attempt.order;
         let plan = Arc::clone(&self.plan);
-        let Some(step) = plan.steps.get(order as usize) else {
+        let Some(step) = plan.steps.get(self.node_of(order)) else {
             return;
         };
         let output = if step.output.is_empty() {
@@ -331,7 +334,7 @@ impl<C> Run<C> {
         };
         match output {
             Ok(output) => {
-                let log = std::mem::take(&mut self.log);
+                let log = std::mem::take(&mut self.task.log);
                 self.end_step(order, now_ms, |step| {
                     step.status = StepStatus::Completed;
                     step.output = Some(output.clone());
@@ -341,7 +344,7 @@ impl<C> Run<C> {
                     *slot = Some(output);
                 }
                 self.describe_step(order);
-                self.state = State::Moving(Checkpoint::StepAfter(order), 0);
+                self.task.state = State::Moving(Checkpoint::StepAfter(order), 0);
             }
             Err(fault) => {
                 let failed =
@@ -353,7 +356,10 @@ impl<C> Run<C> {
 
     /// D4: without on_error gates the chain has failed; with them they are asked.
     fn step_failed(&mut self, order: u32, error: ExecutionError, now_ms: u64, commands: &mut Vec<Command>) {
-        let log = std::mem::take(&mut self.log);
+        if self.graph.is_some() {
+            return self.node_failed(order, error, now_ms, commands);
+        }
+        let log = std::mem::take(&mut self.task.log);
         self.end_step(order, now_ms, |step| {
             step.status = StepStatus::Failed;
             step.error = Some(error);
@@ -361,7 +367,7 @@ impl<C> Run<C> {
         });
         self.describe_step(order);
         // The call has ended: nothing is left to stop.
-        self.state = State::Moving(Checkpoint::OnError(order), 0);
+        self.task.state = State::Moving(Checkpoint::OnError(order), 0);
         if self.plan.on_error.is_empty() {
             self.fail(order, now_ms, commands);
         }

@@ -368,6 +368,9 @@ impl Case {
                 Command::AskPacks(_)
                 | Command::NestedCall { .. }
                 | Command::NestedReply { .. }
+                | Command::StopBranch { .. }
+                | Command::Interrupted { .. }
+                | Command::Noted
                 | Command::StopNested { .. }
                 | Command::WakeAt { .. }
                 | Command::StopCalls

@@ -39,6 +39,7 @@ const TABLE: &[(Published, &[Moment])] = &[
     (("budget", None), ALWAYS),
     (("artifact", None), &[Moment::AfterStep]),
     (("setting", None), ALWAYS),
+    (("visit", None), FROM_STEPS_ON),
 ];
 
 /// The facts that can be there at a moment.

@@ -95,3 +95,9 @@
   (slot key (type STRING)) (slot value)
   (slot origin (type SYMBOL) (default person)) (slot source (type STRING) (default "mizzen.toml")) (slot run-id (type STRING))
   (slot step (type INTEGER) (default -1)) (slot time (type INTEGER)))
+
+(deftemplate visit
+  (slot node (type STRING)) (slot kind (type STRING)) (slot iteration (type INTEGER) (default 1))
+  (slot outcome (type SYMBOL) (allowed-symbols completed failed stopped))
+  (slot origin (type SYMBOL) (default host)) (slot source (type STRING)) (slot run-id (type STRING))
+  (slot step (type INTEGER) (default -1)) (slot time (type INTEGER)))

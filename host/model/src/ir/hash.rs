@@ -12,6 +12,14 @@ pub fn fact_content_hash(fact: &Json) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The hash that `migrate` blocks name: of the document without its `migrate` section, since a document cannot contain its own hash
+/// (D38).
+pub fn migration_hash(document: &IRDocument) -> String {
+    let mut bare = document.clone();
+    bare.migrate = Vec::new();
+    graph_hash(&bare)
+}
+
 /// The hash of a graph: BLAKE3 of `dumps_canonical`, 64 hex digits (D11). It covers everything, node kinds and rule conditions
 /// included.
 pub fn graph_hash(document: &IRDocument) -> String {

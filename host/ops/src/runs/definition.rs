@@ -1,24 +1,30 @@
-//! What a run is made from: a council, or one call of a tool. The text is stored once and named by its hash; recovery, replay and
-//! exports read it again, so both kinds are definitions and neither is a special case of running.
+//! What a run is made from: a council, a graph, or one call of a tool. The text is stored once and named by its hash; recovery, replay and
+//! exports read it again, so all kinds are definitions and none is a special case of running.
 
 use crate::document::stored;
 use crate::error::{Fault, OpError};
 use mizzen_catalog::requirement::ToolRequirement;
+use mizzen_engine::graph::{GraphLimits, Lowered};
 use mizzen_engine::plan::ToolPlan;
 use mizzen_model::council::Council;
 use mizzen_model::duration::Duration;
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
+use mizzen_model::ir::{IRDocument, Options, dumps_canonical, inspect_value};
 use mizzen_model::json::{Form, Json, write_string};
 use uuid::Uuid;
 
 /// The one member of a tool call's definition. A council has no such member.
 const TOOL_CALL: &str = "tool_call";
-/// Where the ids of tool calls are derived from.
+/// The one member of a graph's definition.
+const GRAPH: &str = "graph";
+/// Where the ids of tool calls, and of graphs, are derived from.
 const IDS: &str = "mizzen/tool-call/v1";
+const GRAPH_IDS: &str = "mizzen/graph/v1";
 
 /// A definition, read.
 pub(crate) enum Definition {
     Council(Box<Council>),
+    Graph(Box<GraphDefinition>),
     Tool(ToolDefinition),
 }
 
@@ -26,6 +32,11 @@ impl Definition {
     /// Reads what this host has written.
     pub(crate) fn read(text: &str) -> Result<Self, OpError> {
         let document = stored(text)?;
+        if let Some(graph) = document.get(GRAPH) {
+            return GraphDefinition::read(graph)
+                .map(|graph| Self::Graph(Box::new(graph)))
+                .ok_or_else(|| Fault::Internal("a stored graph is not valid".to_owned()).into());
+        }
         match document.get(TOOL_CALL) {
             Some(call) => ToolDefinition::read(call)
                 .map(Self::Tool)
@@ -37,6 +48,65 @@ impl Definition {
                 }),
         }
     }
+}
+
+/// A graph: its document, and what a run of it may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GraphDefinition {
+    pub(crate) document: IRDocument,
+    pub(crate) limits: GraphLimits,
+}
+
+impl GraphDefinition {
+    fn read(graph: &Json) -> Option<Self> {
+        let number = |name: &str| u64::try_from(graph.get(name)?.as_i64()?).ok();
+        Some(Self {
+            document: inspect_value(graph.get("document")?, Options::default()).document?,
+            limits: GraphLimits {
+                step_limit: u32::try_from(number("step_limit")?).ok()?,
+                timeout_ms: number("timeout_ms")?,
+            },
+        })
+    }
+
+    /// Reads the definition of a run of a graph.
+    pub(crate) fn parse(text: &str) -> Result<Self, OpError> {
+        match Definition::read(text)? {
+            Definition::Graph(graph) => Ok(*graph),
+            Definition::Council(_) | Definition::Tool(_) => {
+                Err(Fault::Internal("the run is none of a graph".to_owned()).into())
+            }
+        }
+    }
+
+    /// The same graph with the same limits has the same text, so it is stored once.
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{{\"{GRAPH}\":{{\"document\":{},\"step_limit\":{},\"timeout_ms\":{}}}}}",
+            dumps_canonical(&self.document),
+            self.limits.step_limit,
+            self.limits.timeout_ms
+        )
+    }
+
+    pub(crate) fn lowered(&self) -> Lowered {
+        Lowered {
+            council_id: graphs_council(),
+            chain_id: chain_of_graph(&self.document.id),
+            sprite_id: SpriteId::from(derived(GRAPH_IDS, "sprite/")),
+            limits: self.limits,
+        }
+    }
+}
+
+/// Stands where runs of chains have their council. No council has this id (see [`tool_calls_council`]).
+pub(crate) fn graphs_council() -> CouncilId {
+    CouncilId::from(derived(GRAPH_IDS, "council/"))
+}
+
+/// Stands where runs of chains have their chain: the same for every version of a graph.
+pub(crate) fn chain_of_graph(id: &str) -> ChainId {
+    ChainId::from(derived(GRAPH_IDS, &format!("graph/{id}")))
 }
 
 /// A call of a tool: which one, in which versions, and how long it may take.
@@ -84,7 +154,7 @@ impl ToolDefinition {
         ToolPlan {
             council_id: tool_calls_council(),
             chain_id: chain_of_tool(self.tool()),
-            sprite_id: SpriteId::from(derived("sprite")),
+            sprite_id: SpriteId::from(derived(IDS, "sprite")),
             tool: self.tool().to_owned(),
             timeout_ms: self.timeout.milliseconds(),
         }
@@ -104,17 +174,17 @@ pub(crate) fn requirement(
 
 /// Stands where runs of chains have their council. No council has this id: councils get random ones (version 4), and this is version 8.
 pub(crate) fn tool_calls_council() -> CouncilId {
-    CouncilId::from(derived("council"))
+    CouncilId::from(derived(IDS, "council"))
 }
 
 /// Stands where runs of chains have their chain: histories and totals of a tool are those of a chain.
 pub(crate) fn chain_of_tool(tool: &str) -> ChainId {
     // A tool id has a dot, so no tool has the text of another id.
-    ChainId::from(derived(tool))
+    ChainId::from(derived(IDS, tool))
 }
 
-fn derived(of: &str) -> Uuid {
-    let bytes = blake3::derive_key(IDS, of.as_bytes());
+fn derived(ids: &str, of: &str) -> Uuid {
+    let bytes = blake3::derive_key(ids, of.as_bytes());
     let mut half = [0; 16];
     for (to, from) in half.iter_mut().zip(bytes) {
         *to = from;

@@ -10,6 +10,7 @@
 
 mod begin;
 mod commands;
+mod lanes;
 mod park;
 mod transition;
 
@@ -19,20 +20,23 @@ pub(in crate::runs) use begin::{Kept, Past};
 use super::body::Body;
 use super::entry::{self, Journal};
 use super::ledger::{Ledger, Wrote};
-use super::nested::{Awaited, Request};
+use super::nested::Request;
 use super::packs::{self, Cleared, PackSet};
+use super::parked::is_waiting;
 use super::perform;
 use super::resolve::StepCall;
-use super::{EndedRun, Message, Progress, Rejected, RunPhase};
+use super::{EndedRun, Message, Progress, Rejected, RunPhase, Steering};
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::traces::Span;
+use lanes::Lane;
 use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{CallFailure, Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::id::ExecutionId;
 use mizzen_store::{AuditEntry, RunStep};
 use park::Parking;
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -91,16 +95,18 @@ pub(crate) struct Driver {
     commands: Vec<Command>,
     /// What to do when everything so far is durable.
     barred: Vec<Command>,
-    /// What is under way, outermost first.
-    work: Vec<Call>,
-    /// Calls that tools wait for, outermost first. The first one is of the tool that is called at the bottom of `work`.
-    awaited: Vec<Awaited>,
+    /// What is under way: the run's own lane first, then those of branches.
+    lanes: Vec<Lane>,
+    /// Stands for a lane that there is not; nothing is ever done in it.
+    nowhere: Lane,
     /// Calls that they ask for; the sender is for their brokers.
     asked: mpsc::Receiver<Request>,
     requests: mpsc::Sender<Request>,
-    /// Something that happened while nobody drove, with its time.
-    first: Option<(Event, u64)>,
+    /// Events synthesised during recovery, with their time; applied before anything else.
+    first: Vec<(Event, u64)>,
     inbox: mpsc::Receiver<Message>,
+    /// Messages that wait until packs have answered.
+    postponed: VecDeque<Message>,
     progress: watch::Sender<Progress>,
     span: Option<Span>,
     /// What the run came to, as it is stored.
@@ -157,7 +163,7 @@ impl Driver {
         };
         let commands = std::mem::take(&mut self.commands);
         self.go_on(commands);
-        if let Some((event, at_ms)) = self.first.take() {
+        for (event, at_ms) in std::mem::take(&mut self.first) {
             self.apply((event, Body::default()), None, at_ms);
         }
         while !(self.has_ended() && self.ledger.is_durable()) {
@@ -226,7 +232,7 @@ impl Driver {
     /// ends at once costs no write of its own.
     fn poll_next(&mut self, context: &mut Context<'_>, timer: &mut Option<Sleep>) -> Poll<Next> {
         // The sender is kept with the open runs for as long as this task runs: there is no end of it.
-        while let Poll::Ready(Some(message)) = self.inbox.poll_recv(context) {
+        while let Poll::Ready(Some(message)) = self.next_message(context) {
             if self.ledger.is_starved() {
                 // What the run has become is not durable and may not be for long: whoever asked reads the journal.
                 continue;
@@ -248,26 +254,54 @@ impl Driver {
                     };
                     Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
+                Message::Steer {
+                    steering,
+                    audit,
+                    reply,
+                } => {
+                    let actor = audit.actor.clone();
+                    let event = match steering {
+                        Steering::Respond {
+                            interrupt_id,
+                            response,
+                        } => Event::Responded {
+                            interrupt_id,
+                            response,
+                            actor,
+                        },
+                        Steering::Pause => Event::Pause { actor },
+                        Steering::Resume => Event::Resume { actor },
+                    };
+                    Next::Happened((event, Body::default()), Some((audit, reply)))
+                }
                 Message::Cancel { reason, audit, reply } => {
                     // The guest is stopped before anything else: a person waits for it.
-                    self.stop_from(0);
+                    self.stop_all();
                     let actor = audit.actor.clone();
                     let event = Event::Cancel { reason, actor };
                     Next::Happened((event, Body::default()), Some((audit, reply)))
                 }
             });
         }
-        // The innermost first: the others wait for it. One that ends before it takes everything inside of it away.
-        for place in (0..self.work.len()).rev() {
-            if let Some(call) = self.work.get_mut(place)
-                && let Poll::Ready(ended) = call.as_mut().poll(context)
-            {
-                self.work.truncate(place);
-                self.awaited.truncate(place);
-                return Poll::Ready(Next::Happened(ended, None));
+        // While packs look at a branch the others wait: what follows from the answer is written before what they come to.
+        let judged = self.run.judged_branch();
+        for lane in &mut self.lanes {
+            if judged.is_some() && lane.branch != judged {
+                continue;
+            }
+            // The innermost first: the others wait for it. One that ends before it takes everything inside of it away.
+            for place in (0..lane.work.len()).rev() {
+                if let Some(call) = lane.work.get_mut(place)
+                    && let Poll::Ready(ended) = call.as_mut().poll(context)
+                {
+                    lane.stop_from(place);
+                    return Poll::Ready(Next::Happened(ended, None));
+                }
             }
         }
-        if let Poll::Ready(Some(request)) = self.asked.poll_recv(context) {
+        if judged.is_none()
+            && let Poll::Ready(Some(request)) = self.asked.poll_recv(context)
+        {
             return Poll::Ready(Next::Called(request));
         }
         if timer.is_none()
@@ -287,6 +321,26 @@ impl Driver {
             .map(Next::Wrote)
     }
 
+    /// The next message. What a person wants of a graph while packs look at something waits until they have answered: its entry would
+    /// stand before what they let through.
+    fn next_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Message>> {
+        let is_judging = self.ledger.judging || !self.held.is_empty();
+        if !is_judging && let Some(message) = self.postponed.pop_front() {
+            return Poll::Ready(Some(message));
+        }
+        loop {
+            match self.inbox.poll_recv(context) {
+                Poll::Ready(Some(message @ Message::Steer { .. })) if is_judging => {
+                    // Further ones are dropped, and their senders try again.
+                    if self.postponed.len() < INBOX {
+                        self.postponed.push_back(message);
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
     fn take_in(&mut self, ended: perform::Ended, steered: Option<Steered>) {
         let (audit, reply) = steered.unzip();
         let now_ms = self.clock.now_ms(&self.host);
@@ -299,17 +353,18 @@ impl Driver {
 
     /// A tool asks for a call.
     fn take_request(&mut self, request: Request) {
-        if let Some(reason) = self.run.refuses_calls() {
+        if let Some(reason) = self.run.refuses_calls(request.within()) {
             return request.deny(reason);
         }
         let Some((asked, awaited)) = request.resolve(&self.host) else {
             return;
         };
-        self.awaited.push(awaited);
+        let branch = self.branch_within(asked.within);
+        self.lane(branch).awaited.push(awaited);
         let event = Event::NestedAsked(Box::new(asked));
         let now_ms = self.clock.now_ms(&self.host);
         if let Taken::No = self.apply((event, Body::default()), None, now_ms)
-            && let Some(awaited) = self.awaited.pop()
+            && let Some(awaited) = self.lane(branch).awaited.pop()
         {
             awaited.give_up();
         }
@@ -341,7 +396,7 @@ impl Driver {
         if let Some(asked) = asked {
             let all = self.run.result().packs.as_deref().unwrap_or_default();
             let said = all.get(said..).unwrap_or_default();
-            let quiet = |command| packs::is_quiet(command, self.run.plan());
+            let quiet = |command| packs::is_quiet(command, &self.run);
             if said.is_empty() && commands.iter().all(quiet) {
                 self.cleared(Cleared::new(asked, now_ms), commands, now_ms);
                 return Taken::Yes;
@@ -448,7 +503,7 @@ impl Driver {
         let result = self.run.result();
         let rest = match result.status {
             _ if !self.ledger.is_durable() => RunPhase::Running,
-            ExecutionStatus::AwaitingApproval => RunPhase::Waiting(Arc::new(result.clone())),
+            status if is_waiting(status) => RunPhase::Waiting(Arc::new(result.clone())),
             _ => RunPhase::Running,
         };
         self.progress.send_replace(Progress { rest });

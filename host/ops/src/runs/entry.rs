@@ -9,11 +9,11 @@ pub(super) use nested::{intent_of, key_of};
 
 use super::body::Body;
 use super::packs::{self, Cleared, PackPin};
-use super::resolve::{Pin, Resolution};
+use super::resolve::{Pin, Resolution, StepCall};
 use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::plan::Governs;
-use mizzen_engine::run::{CallFailure, Event, KeptLog, Released, Transient};
+use mizzen_engine::run::{CallFailure, Event, KeptLog, Released, Run, Transient};
 use mizzen_model::execution::{
     Approval, CallLog, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation,
     StepStatus,
@@ -72,6 +72,8 @@ pub(super) struct Journal {
     rules: usize,
     gates: usize,
     steps: Vec<StepStatus>,
+    /// How many visits of a graph are over, from the first.
+    over: usize,
     /// Of the calls that the steps' tools made, by step.
     calls: Vec<Vec<(NestedStatus, Option<String>)>>,
     /// What the next entry names.
@@ -89,6 +91,7 @@ impl Journal {
             rules: 0,
             gates: 0,
             steps: Vec::new(),
+            over: 0,
             calls: Vec::new(),
             cleared: Vec::new(),
             whole: None,
@@ -178,8 +181,12 @@ impl Journal {
         if !gates.is_empty() {
             body.list("gates", gates.iter().map(gate));
         }
+        if result.graph.is_some() {
+            self.tell_nodes(body, result);
+        }
         let mut moved = String::new();
-        for (index, step) in result.steps.iter().enumerate() {
+        let steps = result.steps.iter().filter(|_| result.graph.is_none());
+        for (index, step) in steps.enumerate() {
             if self.steps.get(index) != Some(&step.status) {
                 let comma = if moved.is_empty() { '[' } else { ',' };
                 // Names of statuses need no escapes; writing to a string does not fail.
@@ -200,14 +207,59 @@ impl Journal {
             body.model("error", error);
         }
         (self.rules, self.gates) = (result.rules.len(), result.gates.len());
-        self.steps = result.steps.iter().map(|step| step.status).collect();
+        if result.graph.is_none() {
+            self.steps = result.steps.iter().map(|step| step.status).collect();
+        }
+    }
+
+    /// Where the visits of a graph stand, as far as that has changed. Those that were over before are not looked at again: a graph
+    /// may visit thousands of nodes.
+    fn tell_nodes(&mut self, body: &mut Body, result: &ChainExecutionResult) {
+        let mut moved = Vec::new();
+        let mut all_over = true;
+        for (index, step) in result.steps.iter().enumerate().skip(self.over) {
+            let known = self.steps.get(index).copied();
+            if known != Some(step.status)
+                && let Some(visit) = &step.node
+            {
+                let mut told = Body::default();
+                told.number("order", step.order);
+                told.text("node", &visit.id);
+                told.number("iteration", visit.iteration);
+                told.text("status", step.status.as_str());
+                if let Some(error) = &step.error {
+                    told.text("code", &error.code);
+                }
+                moved.push(told);
+            }
+            match self.steps.get_mut(index) {
+                Some(known) => *known = step.status,
+                None => self.steps.push(step.status),
+            }
+            all_over &= matches!(
+                step.status,
+                StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped
+            );
+            if all_over {
+                self.over = index.saturating_add(1);
+            }
+        }
+        if !moved.is_empty() {
+            body.list("nodes", moved.into_iter());
+        }
     }
 
     /// Where the calls that tools made stand, as far as that has changed.
     fn tell_calls(&mut self, body: &mut Body, result: &ChainExecutionResult) {
         let code = |call: &NestedExecution| call.error.as_ref().map(|error| error.code.clone());
         let mut moved = Vec::new();
-        for step in result.steps.iter().filter(|step| !step.calls.is_empty()) {
+        // Of a graph only the last visits have any.
+        let old = match result.graph {
+            None => 0,
+            Some(_) => result.steps.len().saturating_sub(64),
+        };
+        let recent = result.steps.get(old..).unwrap_or_default();
+        for step in recent.iter().filter(|step| !step.calls.is_empty()) {
             let place = step.order as usize;
             if self.calls.len() <= place {
                 self.calls.resize(place.saturating_add(1), Vec::new());
@@ -324,6 +376,27 @@ pub(super) fn body(event: &Event) -> Body {
             body.number("question", *question);
             body
         }
+        Event::Responded {
+            interrupt_id,
+            response,
+            actor,
+        } => {
+            let mut body = Body::of_kind(EntryKind::Responded);
+            body.text("interrupt_id", interrupt_id);
+            body.value("response", &Value::Object(response.clone()));
+            body.text("actor", actor);
+            body
+        }
+        Event::Pause { actor } => {
+            let mut body = Body::of_kind(EntryKind::PauseAsked);
+            body.text("actor", actor);
+            body
+        }
+        Event::Resume { actor } => {
+            let mut body = Body::of_kind(EntryKind::Resumed);
+            body.text("actor", actor);
+            body
+        }
         Event::Tick => Body::of_kind(EntryKind::Tick),
         Event::Cancel { reason, actor } => {
             let mut body = Body::of_kind(EntryKind::Cancelled);
@@ -335,7 +408,7 @@ pub(super) fn body(event: &Event) -> Body {
 }
 
 /// What is said before a call that changes the world; none for one that does not.
-pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Option<Body> {
+pub(super) fn intent(run: &Run<StepCall>, pin: &Pin, order: u32, attempt: u32) -> Option<Body> {
     if matches!(pin.side_effects.as_str(), "none" | "read") {
         return None;
     }
@@ -344,13 +417,13 @@ pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Op
     body.number("attempt", attempt);
     body.text("tool", &pin.tool);
     body.text("digest", &pin.digest);
-    body.text("idempotency_key", &idempotency_key(id, order));
+    body.text("idempotency_key", &idempotency_key(run, order));
     Some(body)
 }
 
-/// Stable over attempts and restarts. A step of a chain has one iteration.
-pub(super) fn idempotency_key(id: ExecutionId, order: u32) -> String {
-    format!("{id}/{order}/0")
+/// Stable over attempts and restarts: the run, and its step or the visit of a node.
+pub(super) fn idempotency_key(run: &Run<StepCall>, order: u32) -> String {
+    format!("{}/{}", run.result().execution_id, run.key_of(order))
 }
 
 fn write_failure(body: &mut Body, failed: &CallFailure) {
@@ -543,6 +616,17 @@ fn parse(value: &Value) -> Option<Entry> {
             actor: text("actor").unwrap_or_default(),
         }),
         EntryKind::PacksAnswered => What::Happened(packs::parse(value)?),
+        EntryKind::Responded => What::Happened(Event::Responded {
+            interrupt_id: text("interrupt_id")?,
+            response: value.get("response")?.as_object()?.clone(),
+            actor: text("actor")?,
+        }),
+        EntryKind::PauseAsked => What::Happened(Event::Pause {
+            actor: text("actor")?,
+        }),
+        EntryKind::Resumed => What::Happened(Event::Resume {
+            actor: text("actor")?,
+        }),
         EntryKind::Tick => What::Happened(Event::Tick),
         EntryKind::Cancelled => What::Happened(Event::Cancel {
             reason: text("reason")?,

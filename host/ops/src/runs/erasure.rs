@@ -75,6 +75,7 @@ impl Eraser {
             escalation: None,
             packs: None,
             tool: None,
+            graph: None,
             erased: Some(Erased {
                 at: time(self.at_ms),
                 by: self.actor.clone(),

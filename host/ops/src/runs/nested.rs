@@ -86,6 +86,11 @@ impl Request {
         Some((event, awaited))
     }
 
+    /// The outermost call that it is a part of.
+    pub(super) fn within(&self) -> Within {
+        self.within
+    }
+
     /// Denies it.
     pub(super) fn deny(self, reason: String) {
         let _ = self.reply.send(Err(ToolError::Denied(reason)));

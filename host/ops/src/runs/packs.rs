@@ -1,16 +1,16 @@
 //! The packs of a run: which ones, to the byte, and asking them.
 
 use super::body::Body;
-use super::drive::RunPlan;
 use super::entry::EntryKind;
 use super::perform::Ended;
+use super::resolve::StepCall;
 use crate::governance;
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::toolbox::{InstalledPack, Loaded, MomentTerms};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
-use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion};
+use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion, Run};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
 use mizzen_model::json::{Form, serde_write_canonical, write_string};
@@ -270,11 +270,11 @@ impl Cleared {
 }
 
 /// Whether nobody outside can tell that it is done: then nothing has to be durable before it.
-pub(super) fn is_quiet(command: &Command, plan: &RunPlan) -> bool {
+pub(super) fn is_quiet(command: &Command, run: &Run<StepCall>) -> bool {
     match command {
         Command::AskPacks(_) => true,
-        Command::Call { order, .. } => plan
-            .call(*order)
+        Command::Call { order, .. } => run
+            .call_of(*order)
             .is_none_or(|call| call.pin.side_effects == "none"),
         Command::NestedCall { callee, .. } => callee.is_pure(),
         // A guest is answered: what it does then is its own call's, which is in the journal.

@@ -61,10 +61,17 @@ impl Parked {
     }
 }
 
+/// Whether a run with this status goes on when a person wants it to.
+pub(super) fn is_waiting(status: ExecutionStatus) -> bool {
+    matches!(
+        status,
+        ExecutionStatus::AwaitingApproval | ExecutionStatus::AwaitingInput | ExecutionStatus::Paused
+    )
+}
+
 /// Whether a run waits for a person and for nothing else at this time.
 pub(super) fn waits_for_a_person(run: &Run<StepCall>, now_ms: u64) -> bool {
-    run.result().status == ExecutionStatus::AwaitingApproval
-        && run.wake_at_ms().is_none_or(|at_ms| at_ms > now_ms)
+    is_waiting(run.result().status) && run.wake_at_ms().is_none_or(|at_ms| at_ms > now_ms)
 }
 
 impl Runs {

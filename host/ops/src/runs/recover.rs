@@ -1,14 +1,15 @@
 //! After a restart: every open run is made again from its journal and driven on.
 
+use super::definition::graphs_council;
 use super::drive::{Driver, Kept, Past, RunPlan};
 use super::entry::{self, Journal, What};
-use super::parked::{Parked, waits_for_a_person};
+use super::parked::{Parked, is_waiting, waits_for_a_person};
 use super::resolve::{MadeOf, StepCall};
-use crate::error::{Fault, OpError};
+use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use mizzen_engine::run::{Run, Start};
-use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_model::id::{ChainId, ExecutionId};
+use mizzen_model::execution::ChainExecutionResult;
+use mizzen_model::id::{ChainId, CouncilId, ExecutionId};
 use mizzen_model::journal::Link;
 use mizzen_store::{OpenRun, RunEvent, RunRecord};
 use std::collections::HashMap;
@@ -88,9 +89,7 @@ impl Host {
         self.make_again(&open, |record, made| {
             let state = match made {
                 Ok((run, _)) => Ok(match run.wake_at_ms() {
-                    _ if run.result().status == ExecutionStatus::AwaitingApproval => {
-                        "waits for a person".to_owned()
-                    }
+                    _ if is_waiting(run.result().status) => "waits for a person".to_owned(),
                     Some(_) if run.pending().is_empty() => "waits for a timer".to_owned(),
                     _ => "is runnable".to_owned(),
                 }),
@@ -110,6 +109,71 @@ impl Host {
         })
         .await?;
         recalled.transpose()
+    }
+
+    /// Goes through a run of a graph again, up to an entry of its journal; `with` sees it after every entry.
+    pub(crate) async fn walk_run(
+        &self,
+        id: Uuid,
+        last: u64,
+        mut with: impl FnMut(u64, &ChainExecutionResult),
+    ) -> Result<(), OpError> {
+        let record = self.store.run(id).await?.ok_or(Refusal::ExecutionNotFound(id))?;
+        if CouncilId::from(record.council_id) != graphs_council() {
+            return Err(Refusal::NoGraph(id).into());
+        }
+        let text = self.store.run_definition(record.definition_hash).await?;
+        let definition =
+            text.ok_or_else(|| Fault::Internal(format!("the definition of run {id} is gone")))?;
+        let mut run: Option<Run<StepCall>> = None;
+        let mut after = 0;
+        loop {
+            let events = self.store.run_events(id, after, PIECE).await?;
+            let Some(newest) = events.last().map(|event| event.seq) else {
+                break;
+            };
+            after = newest;
+            for event in events.iter().take_while(|event| event.seq <= last) {
+                let entry = entry::read(&event.bytes)?;
+                match entry.what {
+                    What::Started(started) if run.is_none() => {
+                        let of = MadeOf {
+                            resolutions: started.resolutions,
+                            pins: started.packs,
+                            governs: started.governs,
+                        };
+                        let plan = self.plan_again(&definition, record.chain_id.into(), &of)?;
+                        let start = Start {
+                            execution_id: id.into(),
+                            input: started.input,
+                            now_ms: entry.at_ms,
+                            escalation_ms: started.escalation_ms,
+                        };
+                        run = Some(Run::start(Arc::new(plan), start).0);
+                    }
+                    what => {
+                        let Some(run) = &mut run else {
+                            return Err(
+                                Fault::Internal(format!("the journal of run {id} has no start")).into()
+                            );
+                        };
+                        for cleared in &entry.cleared {
+                            run.handle(cleared.event(), cleared.at_ms);
+                        }
+                        if let What::Happened(event) = what {
+                            run.handle(event, entry.at_ms);
+                        }
+                    }
+                }
+                if let Some(run) = &run {
+                    with(event.seq, run.result());
+                }
+            }
+            if after >= last {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Makes runs again from their journals, which are read many at a time. A run that cannot be made again does not stop the others;
@@ -243,6 +307,7 @@ mod tests {
     use super::super::resolve::{Found, Pin, Pinned, Planned, Resolution};
     use super::*;
     use crate::caller::Caller;
+    use mizzen_model::execution::ExecutionStatus;
     use mizzen_model::json::{Json, Limits, parse};
     use mizzen_store::{Options, Store};
     use serde_json::{Value, json};
@@ -287,6 +352,7 @@ mod tests {
         let resolutions = vec![Resolution {
             sprite_id: sprite,
             capability: "pay".to_owned(),
+            fields: None,
             found: Found::Tool(Pin {
                 tool: "bank.pay".to_owned(),
                 version: "1.0.0".to_owned(),

@@ -51,7 +51,7 @@ pub struct Replay {
 }
 
 /// What an entry tells of the run after it, in the order in which a difference is looked for.
-const TOLD: [&str; 6] = ["rules", "gates", "steps", "nested", "error", "status"];
+const TOLD: [&str; 7] = ["rules", "gates", "steps", "nodes", "nested", "error", "status"];
 
 /// What neither follows nor comes from outside would not have been written.
 fn nothing_else(
@@ -245,7 +245,7 @@ impl<'a> Replayer<'a> {
         if commands.is_empty() {
             return wrong("nothing: the run does not wait for this");
         }
-        let quiet = |command| packs::is_quiet(command, run.plan());
+        let quiet = |command| packs::is_quiet(command, run);
         if run.result().packs.as_ref().map_or(0, Vec::len) != said || !commands.iter().all(quiet) {
             return wrong("an entry of its own: something follows that must be told");
         }
@@ -274,8 +274,8 @@ impl<'a> Replayer<'a> {
         nothing_else(seq, body, &expected)?;
         let intents = commands.iter().filter_map(|command| match command {
             Command::Call { order, attempt, .. } => {
-                let pin = &run.plan().call(*order)?.pin;
-                entry::intent(self.recording.id, pin, *order, *attempt)
+                let pin = &run.call_of(*order)?.pin;
+                entry::intent(run, pin, *order, *attempt)
             }
             command => entry::intent_of(self.recording.id, command),
         });

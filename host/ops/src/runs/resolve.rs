@@ -4,14 +4,16 @@
 //! gets the same plan, whatever was installed since.
 
 use super::body::Body;
-use super::definition::{Definition, ToolDefinition};
+use super::definition::{Definition, GraphDefinition, ToolDefinition};
 use super::entry::EntryKind;
 use super::packs::{self, PackPin, PackSet};
+use super::surroundings::{InstalledSet, RecordedSet};
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::toolbox::{Callable, Loaded};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::requirement::ToolRequirement;
+use mizzen_engine::graph::{GraphProblem, lower};
 use mizzen_engine::plan::{Governs, Plan, Repeatable, Target, Unresolved};
 use mizzen_model::id::{ChainId, SpriteId};
 use mizzen_model::sprite::{Capability, Sprite};
@@ -73,6 +75,9 @@ impl Pin {
 pub(crate) struct Resolution {
     pub(crate) sprite_id: String,
     pub(crate) capability: String,
+    /// The state fields that a node of a graph takes; none: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fields: Option<Vec<String>>,
     #[serde(flatten)]
     pub(crate) found: Found,
 }
@@ -170,30 +175,19 @@ impl Host {
         if let Some(planned) = kept {
             return Ok(planned);
         }
-        let mut resolutions = Vec::new();
-        let installed = loaded.installed();
         let read = Definition::read(definition)?;
-        let plan = compile(&read, chain, |of, wanted| {
-            let found = match wanted {
-                Wanted::Capability(capability) => find(&loaded, &installed, capability),
-                Wanted::Tool(call) => find_tool(&loaded, call),
-            };
-            let resolution = Resolution {
-                sprite_id: of.sprite_id.to_string(),
-                capability: wanted.name().to_owned(),
-                found: found.clone(),
-            };
-            // Steps that ask the same of the same sprite share it.
-            if !resolutions.contains(&resolution) {
-                resolutions.push(resolution);
+        let (plan, resolutions) = match &read {
+            Definition::Graph(graph) => {
+                lower_installed(&loaded, graph).map_err(|problems| Refusal::GraphRefused { problems })?
             }
-            target(&loaded, found, of)
-        })?;
+            _ => resolve_all(&loaded, &read, chain)?,
+        };
         let mounts = match &read {
             Definition::Council(council) => council
                 .chain(chain)
                 .map(|chain| crate::governance::mounts_of(&loaded, council, chain))
                 .unwrap_or_default(),
+            Definition::Graph(graph) => crate::governance::mounts_of_graph(&loaded, &graph.document),
             Definition::Tool(_) => crate::governance::host_mounts(&loaded),
         };
         let (pins, packs) = PackSet::find(&loaded, &mounts);
@@ -236,7 +230,23 @@ pub(super) fn plan_recorded(
     chain: ChainId,
     of: &MadeOf,
 ) -> Result<Plan<StepCall>, OpError> {
-    let plan = compile(&Definition::read(definition)?, chain, |asks, wanted| {
+    let read = Definition::read(definition)?;
+    if let Definition::Graph(graph) = &read {
+        let lowered = graph.lowered();
+        if lowered.chain_id != chain {
+            return Err(Refusal::ChainNotFound(chain.uuid()).into());
+        }
+        let mut set = RecordedSet {
+            loaded,
+            of,
+            sprite_id: lowered.sprite_id,
+        };
+        let plan = lower(&graph.document, lowered, &mut set)
+            .map_err(|problems| Refusal::GraphRefused { problems })?;
+        let plan = plan.governed(of.pins.iter().map(PackPin::mounted).collect(), packs::about);
+        return Ok(plan.governing(of.governs.clone()));
+    }
+    let plan = compile(&read, chain, |asks, wanted| {
         let id = asks.sprite_id.to_string();
         let recorded = of
             .resolutions
@@ -253,6 +263,50 @@ pub(super) fn plan_recorded(
     })?;
     let plan = plan.governed(of.pins.iter().map(PackPin::mounted).collect(), packs::about);
     Ok(plan.governing(of.governs.clone()))
+}
+
+/// A plan of a chain or tool with what the installed set has for it.
+fn resolve_all(
+    loaded: &Loaded,
+    definition: &Definition,
+    chain: ChainId,
+) -> Result<(Plan<StepCall>, Vec<Resolution>), OpError> {
+    let mut resolutions = Vec::new();
+    let installed = loaded.installed();
+    let plan = compile(definition, chain, |of, wanted| {
+        let found = match wanted {
+            Wanted::Capability(capability) => find(loaded, &installed, capability),
+            Wanted::Tool(call) => find_tool(loaded, call),
+        };
+        let resolution = Resolution {
+            sprite_id: of.sprite_id.to_string(),
+            capability: wanted.name().to_owned(),
+            fields: None,
+            found: found.clone(),
+        };
+        // Steps that ask the same of the same sprite share it.
+        if !resolutions.contains(&resolution) {
+            resolutions.push(resolution);
+        }
+        target(loaded, found, of)
+    })?;
+    Ok((plan, resolutions))
+}
+
+/// A plan of a graph with what the installed set has for it; or all problems of its document.
+pub(crate) fn lower_installed(
+    loaded: &Loaded,
+    graph: &GraphDefinition,
+) -> Result<(Plan<StepCall>, Vec<Resolution>), Vec<GraphProblem>> {
+    let lowered = graph.lowered();
+    let mut set = InstalledSet {
+        loaded,
+        document: &graph.document,
+        sprite_id: lowered.sprite_id,
+        resolutions: Vec::new(),
+    };
+    let plan = lower(&graph.document, lowered, &mut set)?;
+    Ok((plan, set.resolutions))
 }
 
 /// What a step asks for.
@@ -310,6 +364,7 @@ fn compile(
             let target = resolve(&asks, Wanted::Tool(call));
             Ok(Plan::of_tool(planned, target))
         }
+        Definition::Graph(_) => Err(Fault::Internal("a graph is lowered, not compiled".to_owned()).into()),
     }
 }
 

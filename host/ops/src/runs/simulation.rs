@@ -5,6 +5,7 @@
 
 mod checks;
 mod clock;
+mod graphs;
 mod life;
 mod scenes;
 mod world;

@@ -1,4 +1,4 @@
-//! `clock`: the time, for plugins that may know it.
+//! `clock`: the time, for plugins that may read it.
 
 use crate::bindings::mizzen::plugin::clock;
 use crate::state::CallState;
@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 impl clock::Host for CallState {
     fn now_ms(&mut self) -> wasmtime::Result<u64> {
-        // A tool of the plugin that did not ask for the clock gets the one that stands still.
-        if self.ask(&Use::Clock)?.is_err() {
+        // A tool of the plugin without the permission gets the deterministic clock.
+        if self.check(&Use::Clock)?.is_err() {
             return Ok(0);
         }
         let since = SystemTime::now()

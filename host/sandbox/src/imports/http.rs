@@ -8,7 +8,7 @@ use mizzen_engine::WebUrl;
 use mizzen_model::permission::Use;
 use std::time::Duration;
 
-/// Longer URLs are data in disguise.
+/// A longer URL carries data that belongs in a body.
 const MAX_URL: usize = 8192;
 const MAX_HEADERS: usize = 64;
 
@@ -28,7 +28,7 @@ impl http::Host for CallState {
                 })));
             }
         };
-        if let Err(denied) = self.ask(&Use::Net {
+        if let Err(denied) = self.check(&Use::Net {
             method: &request.method,
             target: url.target(),
         })? {

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 /// Keys are names, not data.
 const MAX_KEY: usize = 512;
-/// What one page of keys holds at the most.
+/// The most keys of one page.
 const MAX_PAGE: u32 = 1000;
 
 type Answer<T> = wasmtime::Result<Result<T, types::Error>>;
 
 impl CallState {
     fn open_kv(&mut self, access: Access, key: &str) -> Answer<Arc<dyn KeyValue>> {
-        if let Err(denied) = self.ask(&Use::Kv(access))? {
+        if let Err(denied) = self.check(&Use::Kv(access))? {
             return Ok(Err(denied));
         }
         if key.len() > MAX_KEY {

@@ -8,7 +8,7 @@ const MAX_BYTES: u32 = 65_536;
 
 impl random::Host for CallState {
     fn bytes(&mut self, count: u32) -> wasmtime::Result<Vec<u8>> {
-        if let Err(denied) = self.ask(&Use::Random)? {
+        if let Err(denied) = self.check(&Use::Random)? {
             // The interface has no error, and predictable bytes would be worse than none.
             wasmtime::bail!("{denied:?}");
         }

@@ -8,7 +8,7 @@ use mizzen_model::permission::Use;
 
 impl secrets::Host for CallState {
     fn get(&mut self, name: String) -> wasmtime::Result<Result<String, types::Error>> {
-        if let Err(denied) = self.ask(&Use::Secret(&name))? {
+        if let Err(denied) = self.check(&Use::Secret(&name))? {
             return Ok(Err(denied));
         }
         let Some(secret) = self.services().secrets.get(&name).cloned() else {

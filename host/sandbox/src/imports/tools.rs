@@ -1,4 +1,4 @@
-//! `tools`: calls of other tools. The callee runs with its own permissions only; in a run the run decides about the call (D23).
+//! `tools`: calls of other tools. The callee runs with its own permissions only; in a run, the run decides on the call (D23).
 
 use super::{absent, guest_error};
 use crate::bindings::mizzen::plugin::{tools, types};
@@ -10,7 +10,7 @@ use mizzen_model::permission::Use;
 impl tools::Host for CallState {
     async fn call(&mut self, tool: String, input: String) -> wasmtime::Result<Result<String, types::Error>> {
         let id = tool.split_once('@').map_or(tool.as_str(), |(id, _)| id);
-        if let Err(denied) = self.ask(&Use::Tool(id))? {
+        if let Err(denied) = self.check(&Use::Tool(id))? {
             return Ok(Err(denied));
         }
         let lineage = self.lineage();
@@ -31,12 +31,12 @@ impl tools::Host for CallState {
         let Some(service) = self.tools() else {
             return Ok(Err(absent("calls of other tools")));
         };
-        let asked = NestedCall {
+        let call = NestedCall {
             tool,
             input,
             lineage,
             deadline: self.end,
         };
-        Ok(service.call(asked).await.map_err(guest_error))
+        Ok(service.call(call).await.map_err(guest_error))
     }
 }

@@ -1,5 +1,5 @@
 //! What one evaluation of a reference pack costs, counted: instructions of the guest, and pages that it writes to. Both are the
-//! same at every run and on every machine, so a change that makes packs slower is seen here before it is measured anywhere.
+//! same at every run and on every machine, so this test detects a change that makes packs slower before a benchmark does.
 
 use super::{EVALUATE, MODULE, configured_pack, read};
 use mizzen_model::facts::{FACTS_VERSION, VOCABULARY};

@@ -1,6 +1,6 @@
 //! Places for connections: so many in all, and a share of them for one address.
 //!
-//! Without shares one client that opens connections and keeps them busy leaves no place to the others.
+//! Without shares one client that opens connections and keeps them busy would leave no place for the others.
 
 use crate::network;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(crate) struct Places {
 enum Share {
     /// What the operator set, for every address.
     Set(usize),
-    /// A part of all. Not for loopback: those are the programs of this machine, and a proxy in front of everybody.
+    /// A part of all. Not for loopback: those are the programs of this machine, and a proxy in front of all clients.
     Usual(usize),
 }
 
@@ -41,12 +41,12 @@ impl Places {
         })
     }
 
-    /// Waits for a place, whoever comes. None when there will be none any more.
+    /// Waits for a place of any address. None when the listener has ended.
     pub(crate) async fn wait(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.all).acquire_owned().await.ok()
     }
 
-    /// Gives a place to an address; none when it has its share already.
+    /// Assigns a place to an address; none when it has its share already.
     pub(crate) fn give(self: &Arc<Self>, place: OwnedSemaphorePermit, peer: IpAddr) -> Option<Place> {
         let address = network::of(peer);
         let most = match self.share {
@@ -80,7 +80,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut held = self.places.held.lock().unwrap_or_else(PoisonError::into_inner);
         let left = held.get(&self.address).map_or(0, |own| own.saturating_sub(1));
-        // Addresses come from clients: one without a connection is not remembered.
+        // Addresses come from clients: one without a connection is not kept.
         if left == 0 {
             held.remove(&self.address);
         } else {
@@ -114,7 +114,7 @@ mod tests {
             held.push(take(&places, &format!("2001:db8::{last}")).await.unwrap());
         }
         assert!(take(&places, "2001:db8::5").await.is_none(), "the same network");
-        // A proxy on this machine stands for everybody.
+        // A proxy on this machine serves all clients.
         for _ in 0..6 {
             held.push(take(&places, "127.0.0.1").await.unwrap());
         }

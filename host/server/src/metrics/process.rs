@@ -50,6 +50,6 @@ mod tests {
         assert_eq!(resident("Name:\tkthread\n"), None);
         let stat = "42 (a ) b) S 1 42 42 0 -1 4194560 2000 0 0 0 150 25 0 0 20 0 9 0 1000 0 0";
         assert_eq!(cpu(stat), Some(1.75));
-        assert_eq!(cpu("nonsense"), None);
+        assert_eq!(cpu("invalid"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The answers to what went wrong: one response for each status, shared by all operations. An operation's own codes are in its
+//! Error responses: one for each status, shared by all operations. An operation's own codes are in its
 //! `x-mizzen-codes`, so that a generated client has one class for errors and not one for each status of each operation.
 
 use super::{component, headers};
@@ -80,7 +80,7 @@ pub(super) fn of(route: &Route) -> BTreeMap<String, Value> {
     let mut responses = BTreeMap::new();
     for (status, codes) in by_status(route.codes()) {
         let Some(first) = codes.first() else { continue };
-        // The health check answers 503 with its own body.
+        // The health check returns 503 with its own body.
         let response = if route.path == "/health" && status == 503 {
             let schema = json!({"anyOf": [component("Health"), component("Error")]});
             response(status, &codes, schema)

@@ -2,6 +2,7 @@
 
 mod journal;
 mod registry;
+mod sprite_names;
 
 use super::{REQUEST_ID_PATTERN, component, responses};
 use crate::route::Route;
@@ -16,7 +17,6 @@ use mizzen_model::pack::Moment;
 use mizzen_model::record::{References, definitions};
 use mizzen_model::rule::{Enforcement, RuleAction};
 use mizzen_model::sprite::{SPRITE, SPRITE_DRAFT};
-use mizzen_model::sprite::{SPRITE_NAME_MAX, SPRITE_NAME_MIN, SPRITE_NAME_PATTERN};
 use serde_json::{Map, Value, json};
 
 /// Every schema, by name.
@@ -44,23 +44,7 @@ pub(super) fn all(routes: &[Route]) -> Value {
         let pairs = json!([either("council_id", "council"), either("chain_id", "chain")]);
         request.insert("allOf".to_owned(), pairs);
     }
-    for list in ["/properties/sprites/items", "/properties/gate_agents/items"] {
-        if let Some(items) = schemas
-            .get_mut("CouncilCreate")
-            .and_then(|council| council.pointer_mut(list))
-        {
-            let name = json!({
-                "type": "string", "minLength": SPRITE_NAME_MIN, "maxLength": SPRITE_NAME_MAX, "pattern": SPRITE_NAME_PATTERN,
-                "description": "A sprite's name: its highest version.",
-            });
-            let version = json!({
-                "type": "string", "maxLength": 128,
-                "pattern": "^[A-Z](-?[A-Z0-9]){1,31}@(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$",
-                "description": "A sprite's name and version.",
-            });
-            *items = json!({"anyOf": [items.take(), name, version]});
-        }
-    }
+    sprite_names::accept(&mut schemas);
     let sprite = schemas.get("Sprite").cloned().unwrap_or_default();
     schemas.insert("SpriteAnswer".to_owned(), answer(sprite));
     let made = envelopes(routes)
@@ -75,7 +59,7 @@ pub(super) fn all(routes: &[Route]) -> Value {
     schemas.into()
 }
 
-/// Says of objects whose members are free that they are: where nothing is said, some generators make a type without members. As deep as
+/// Marks objects with free members as such: without a mark, some generators make a type without members. As deep as
 /// our own schemas are.
 pub(super) fn open(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else {
@@ -107,12 +91,12 @@ pub(super) fn open(schema: &mut Value) {
     }
 }
 
-/// A sprite as POST and PUT answer it.
+/// A sprite as POST and PUT return it.
 fn answer(mut sprite: Value) -> Value {
     let unresolved = json!({
         "type": "array",
         "minItems": 1,
-        "description": "Capabilities that nothing installed performs; absent when there are none.",
+        "description": "Capabilities for which no tool is installed; absent when there are none.",
         "items": object(&[("capability", json!({"type": "string"})), ("reason", json!({"type": "string"}))]),
     });
     if let Some(properties) = sprite.get_mut("properties").and_then(Value::as_object_mut) {
@@ -137,7 +121,7 @@ fn partial(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
     schema
 }
 
-/// Executions, as they are answered.
+/// Executions, as they are returned.
 fn executions() -> Vec<(&'static str, Value)> {
     let text = || json!({"type": "string"});
     let number = || json!({"type": "integer", "minimum": 0});
@@ -170,8 +154,57 @@ fn executions() -> Vec<(&'static str, Value)> {
                         "tool",
                         json!({"type": "string", "description": "The tool, where a tool was called and not a chain."}),
                     ),
+                    ("graph", component("GraphExecution")),
                 ],
             ),
+        ),
+        (
+            "GraphExecution",
+            partial(
+                &[
+                    ("graph_id", text()),
+                    ("graph_hash", text()),
+                    (
+                        "state",
+                        json!({"type": "object", "description": "The fields of the state that are set."}),
+                    ),
+                ],
+                &[("interrupt", component("Interrupt")), ("halted", text())],
+            ),
+        ),
+        (
+            "Interrupt",
+            partial(
+                &[
+                    ("interrupt_id", text()),
+                    ("rule_id", text()),
+                    ("prompt", text()),
+                    ("payload", json!({"type": "object"})),
+                ],
+                &[
+                    ("requested_capability", text()),
+                    ("expires_at", time()),
+                    (
+                        "answer",
+                        object(&[
+                            ("response", json!({"type": "object"})),
+                            ("actor", text()),
+                            ("answered_at", time()),
+                        ]),
+                    ),
+                ],
+            ),
+        ),
+        (
+            "NodeVisit",
+            object(&[
+                ("id", text()),
+                ("kind", text()),
+                (
+                    "iteration",
+                    json!({"type": "integer", "minimum": 1, "description": "Which visit of the node."}),
+                ),
+            ]),
         ),
         (
             "ErasedExecution",
@@ -196,7 +229,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                 ),
                 (
                     "open",
-                    json!({"type": "integer", "minimum": 0, "description": "Executions that were passed over because they have not ended."}),
+                    json!({"type": "integer", "minimum": 0, "description": "Executions that were skipped because they have not ended."}),
                 ),
                 (
                     "more",
@@ -223,6 +256,7 @@ fn executions() -> Vec<(&'static str, Value)> {
                     ("calls", many("NestedExecution")),
                     ("log", many("LogEntry")),
                     ("log_dropped", number()),
+                    ("node", component("NodeVisit")),
                 ],
             ),
         ),
@@ -570,7 +604,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_objects_without_members_are_said_to_be_free() {
+    fn only_objects_without_members_are_marked_as_free() {
         let check = |mut schema: Value, expected: Value| {
             open(&mut schema);
             assert_eq!(schema, expected);

@@ -6,7 +6,7 @@ use crate::openapi::component;
 use crate::problem::Problem;
 use crate::route::{Access, DOCUMENT_TIMEOUT, Route, Success};
 use axum::http::Method;
-use mizzen_ops::{AuditFilter, Grant, List};
+use mizzen_ops::{AUDIT_OUTCOMES, AuditFilter, Grant, List};
 use serde_json::{Value, json};
 
 /// Characters of a text that a filter compares with.
@@ -28,8 +28,8 @@ pub fn routes() -> Vec<Route> {
         query("subject", "Only what was about this id or path.", text()),
         query(
             "outcome",
-            "Only with this outcome: `done`, `denied` or `unauthenticated`.",
-            text(),
+            "Only with this outcome.",
+            json!({"type": "string", "enum": AUDIT_OUTCOMES}),
         ),
     ];
     parameters.extend(parameters::page(List::Audit));
@@ -72,13 +72,21 @@ async fn read(call: Call) -> Result<Reply, Problem> {
         }
         other => Ok(other.map(str::to_owned)),
     };
+    // A word that no entry has would find nothing, and look like a quiet log.
+    let outcome = match call.parameter("outcome") {
+        Some(text) if !AUDIT_OUTCOMES.contains(&text) => {
+            let expected = format!("one of {}", AUDIT_OUTCOMES.join(", "));
+            return Err(invalid_parameter("outcome", text, &expected));
+        }
+        other => other.map(str::to_owned),
+    };
     let filter = AuditFilter {
         since: call.time("since")?,
         until: call.time("until")?,
         actor: text("actor")?,
         action: text("action")?,
         subject: text("subject")?,
-        outcome: text("outcome")?,
+        outcome,
     };
     let limit = call.number("limit", (1, PAGE_MAX), PAGE_DEFAULT)?;
     let page = call

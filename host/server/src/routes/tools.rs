@@ -1,6 +1,6 @@
 //! `/v1/tools/{id}`: one tool, read and called. The list of all is in `plugins.rs`, with everything else that plugins provide.
 
-use super::executions::{LOCATION, RUN_TIMEOUT, answer, prefer, reply, wait};
+use super::executions::{APPLIED, LOCATION, RUN_TIMEOUT, answer, prefer, reply, wait};
 use super::parameters;
 use crate::call::{Call, JSON, Reply};
 use crate::openapi::component;
@@ -66,7 +66,7 @@ pub fn routes() -> Vec<Route> {
             also: Some(answer(
                 202,
                 "The call waits for a person, or goes on by itself.",
-                &[LOCATION],
+                &[LOCATION, APPLIED],
             )),
             errors: vec![Code::ToolNotFound, Code::PackVeto, Code::TooManyRuns],
             timeout: RUN_TIMEOUT,

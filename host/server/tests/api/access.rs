@@ -123,7 +123,13 @@ fn the_audit_log_is_read_by_filter_in_pages_and_only_with_its_grant() {
     assert_eq!(none["entries"], json!([]));
     let none = get("/v1/audit?since=2999-01-01T00:00:00Z", &auditor).expect(200, "");
     assert_eq!(none["entries"], json!([]));
-    for wrong in ["since=yesterday", "actor=", "limit=0", "cursor=x0"] {
+    for wrong in [
+        "since=yesterday",
+        "actor=",
+        "limit=0",
+        "cursor=x0",
+        "outcome=refused",
+    ] {
         get(&format!("/v1/audit?{wrong}"), &auditor).expect(400, "VALIDATION_ERROR");
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn is_installed() -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    // It ends with 1 after it has told its version.
+    // It exits with 1 after it has printed its version.
     found.is_ok()
 }
 
@@ -28,7 +28,7 @@ pub(super) fn run(load: &Load) -> Result<Answered> {
         "wrk.method = \"POST\"\nwrk.headers[\"content-type\"] = \"application/json\"\nwrk.body = [==[{}]==]\n",
         load.body
     )?;
-    let said = finish(
+    let output = finish(
         Command::new("wrk")
             .args(["--threads", "1", "--latency", "--timeout", "30s"])
             .args(["--connections", &load.connections.to_string()])
@@ -37,18 +37,18 @@ pub(super) fn run(load: &Load) -> Result<Answered> {
             .arg(script.path())
             .arg(format!("http://{}{}", load.address, load.path)),
     )?;
-    parse(&said)
+    parse(&output)
 }
 
-fn parse(said: &str) -> Result<Answered> {
+fn parse(output: &str) -> Result<Answered> {
     ensure!(
-        !said.contains("Non-2xx") && !said.contains("Socket errors"),
-        "not every request was answered well: {said}"
+        !output.contains("Non-2xx") && !output.contains("Socket errors"),
+        "some requests failed: {output}"
     );
     let after = |start: &str| {
-        let line = said.lines().map(str::trim).find(|line| line.starts_with(start));
+        let line = output.lines().map(str::trim).find(|line| line.starts_with(start));
         line.and_then(|line| line.split_whitespace().nth(1))
-            .with_context(|| format!("wrk printed no {start}: {said}"))
+            .with_context(|| format!("wrk printed no {start}: {output}"))
     };
     Ok(Answered {
         per_second: after("Requests/sec:")?.parse()?,
@@ -74,13 +74,13 @@ fn nanoseconds(text: &str) -> Result<f64> {
 mod tests {
     use super::*;
 
-    const SAID: &str = "Running 2s test @ http://127.0.0.1:1/\n  1 threads and 2 connections\n  Latency Distribution\n     \
+    const OUTPUT: &str = "Running 2s test @ http://127.0.0.1:1/\n  1 threads and 2 connections\n  Latency Distribution\n     \
         50%    1.50ms\n     75%    2.00ms\n     90%    3.00ms\n     99%   12.00ms\n  100 requests in 2.00s, 1.00MB read\n\
         Requests/sec:    1234.50\nTransfer/sec:    1.00MB\n";
 
     #[test]
     fn what_wrk_prints_is_understood() {
-        let answered = parse(SAID).unwrap_or_default();
+        let answered = parse(OUTPUT).unwrap_or_default();
         assert_eq!(
             (answered.per_second, answered.p50, answered.p99),
             (1234.5, 1.5e6, 12e6)
@@ -89,6 +89,6 @@ mod tests {
 
     #[test]
     fn a_refused_request_is_not_a_fast_one() {
-        assert!(parse(&format!("{SAID}  Non-2xx or 3xx responses: 1\n")).is_err());
+        assert!(parse(&format!("{OUTPUT}  Non-2xx or 3xx responses: 1\n")).is_err());
     }
 }

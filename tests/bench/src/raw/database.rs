@@ -56,7 +56,7 @@ fn write(connection: &Connection, waiting: &blocking::Receiver<Waiting>) {
                 Err(_) => break,
             }
         }
-        // Whoever waits hears of a failure by the channel that is dropped.
+        // A waiting caller sees a failure as a dropped channel.
         if commit(connection, &batch).is_err() {
             return;
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// A start that nobody would call a wait.
+/// A start that is not perceived as a wait.
 const START_MS: f64 = 1_000.0;
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {

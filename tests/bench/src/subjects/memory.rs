@@ -44,8 +44,8 @@ fn many_as(many: usize) -> f64 {
 
 /// Starts a child that prints two numbers.
 fn child(role: &str, many: usize) -> Result<[f64; 2]> {
-    let said = rival_output(role, &[&many.to_string()])?;
-    serde_json::from_str(said.trim()).with_context(|| format!("{role} said {said:?}"))
+    let output = rival_output(role, &[&many.to_string()])?;
+    serde_json::from_str(output.trim()).with_context(|| format!("{role} printed {output:?}"))
 }
 
 fn server(bench: &Bench) -> Result<Vec<Row>> {

@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 
 const PACKS: [&str; 4] = ["budgets", "retries", "safety-pii", "audit"];
 const STEPS: u32 = 10;
-/// What is told after a step, as far as one of the packs reads it.
+/// The facts after a step, as far as one of the packs reads them.
 const FACTS: &str = include_str!("packs/facts.json");
 
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>> {
@@ -99,11 +99,11 @@ fn hostile(bench: &Bench, runtime: &Runtime) -> Result<Vec<Row>> {
                     (began.elapsed(), verdict, usage)
                 };
                 let (took, verdict, usage) = runtime.block_on(sandbox.run(work))?;
-                let said = verdict
+                let ended = verdict
                     .err()
                     .map(|failure| failure.to_string())
                     .unwrap_or_default();
-                ensure!(said.contains(case.says), "{} ended as {said:?}", case.name);
+                ensure!(ended.contains(case.says), "{} ended as {ended:?}", case.name);
                 samples.push(took);
                 peak.fetch_max(usage.map_or(0, |usage| usage.peak_memory), Ordering::Relaxed);
             }

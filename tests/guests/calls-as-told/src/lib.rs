@@ -4,17 +4,17 @@ use mizzen_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 #[input]
-struct Told {
-    /// What a repeated call is told by.
+struct Orders {
+    /// Identifies repeated calls.
     order: String,
     /// What to call: `tool`, `input`, and `shout` where the input's order is to be in capitals.
     calls: Vec<Value>,
 }
 
-fn call(told: &Value) -> Value {
-    let tool = told.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let mut input = told.get("input").cloned().unwrap_or_default();
-    if told.get("shout").is_some()
+fn call(orders: &Value) -> Value {
+    let tool = orders.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let mut input = orders.get("input").cloned().unwrap_or_default();
+    if orders.get("shout").is_some()
         && let Some(Value::String(order)) = input.get_mut("order")
     {
         *order = order.to_uppercase();
@@ -25,30 +25,30 @@ fn call(told: &Value) -> Value {
     }
 }
 
-fn call_all(told: &Told) -> Value {
-    let answers: Vec<Value> = told.calls.iter().map(call).collect();
+fn call_all(orders: &Orders) -> Value {
+    let answers: Vec<Value> = orders.calls.iter().map(call).collect();
     json!({ "answers": answers })
 }
 
 /// Calls other tools. It can be repeated, whatever they are: only the host knows what they did.
 #[tool(side_effects = "external", permissions = ["tools:hostile.*"], idempotency_key = "order")]
-fn act(told: Told) -> Value {
-    call_all(&told)
+fn act(orders: Orders) -> Value {
+    call_all(&orders)
 }
 
 /// The same, for a call in between.
 #[tool(side_effects = "external", permissions = ["tools:hostile.*"], idempotency_key = "order")]
-fn relay(told: Told) -> Value {
-    call_all(&told)
+fn relay(orders: Orders) -> Value {
+    call_all(&orders)
 }
 
 /// A gate agent's opinion that calls what the chain's input names, and quotes what came of it.
 #[tool(side_effects = "external", permissions = ["tools:hostile.*"])]
 fn evaluate_gate(asked: BTreeMap<String, Value>) -> Value {
-    let told = asked.get("input").and_then(|input| input.get("agent_calls"));
-    match told {
+    let orders = asked.get("input").and_then(|input| input.get("agent_calls"));
+    match orders {
         None => json!({ "decision": "allow" }),
-        Some(told) => json!({ "decision": "veto", "reason": format!("it came to {}", call(told)) }),
+        Some(orders) => json!({ "decision": "veto", "reason": format!("it came to {}", call(orders)) }),
     }
 }
 

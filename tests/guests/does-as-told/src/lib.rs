@@ -5,7 +5,7 @@ use mizzen_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 #[input]
-struct Told {
+struct Orders {
     /// `answer`, `say`, `fail`, `refuse`, `break`, `spin` or `wait`.
     act: String,
     /// What is asked for; calls are counted by it.
@@ -14,25 +14,25 @@ struct Told {
     times: u32,
 }
 
-fn obey(told: &Told, calls: u32, key: Option<&str>) -> Result<Value, ToolError> {
-    if calls <= told.times {
-        return Err(ToolError::unavailable(format!("call {calls} of {}", told.order)));
+fn obey(orders: &Orders, calls: u32, key: Option<&str>) -> Result<Value, ToolError> {
+    if calls <= orders.times {
+        return Err(ToolError::unavailable(format!("call {calls} of {}", orders.order)));
     }
-    match told.act.as_str() {
+    match orders.act.as_str() {
         "spin" => {
             let mut turns = 0_u64;
             loop {
                 turns = std::hint::black_box(turns.wrapping_add(1));
             }
         }
-        "say" => mizzen_sdk::log::info(&format!("order {} is told", told.order)),
+        "say" => mizzen_sdk::log::info(&format!("order {} is told", orders.order)),
         "wait" => std::thread::sleep(std::time::Duration::from_secs(3600)),
         "fail" => return Err(ToolError::unavailable("as told")),
         "refuse" => return Err(ToolError::denied("as told")),
         "break" => return Err(ToolError::failed("OUT_OF_STOCK", "as told")),
         _ => {}
     }
-    Ok(json!({ "order": told.order, "calls": calls, "key": key }))
+    Ok(json!({ "order": orders.order, "calls": calls, "key": key }))
 }
 
 fn counted(order: &str) -> Result<u32, ToolError> {
@@ -49,28 +49,28 @@ fn count(order: &str) -> Result<u32, ToolError> {
 
 /// Touches nothing.
 #[tool(side_effects = "none")]
-fn act(told: Told, context: &Context) -> Result<Value, ToolError> {
-    obey(&told, 1, context.idempotency_key.as_deref())
+fn act(orders: Orders, context: &Context) -> Result<Value, ToolError> {
+    obey(&orders, 1, context.idempotency_key.as_deref())
 }
 
 /// Changes the world, and tells a repeated call by its key.
 #[tool(side_effects = "write", permissions = ["kv:read", "kv:write"], idempotency_key = "order")]
-fn keep(told: Told, context: &Context) -> Result<Value, ToolError> {
-    let calls = count(&told.order)?;
-    obey(&told, calls, context.idempotency_key.as_deref())
+fn keep(orders: Orders, context: &Context) -> Result<Value, ToolError> {
+    let calls = count(&orders.order)?;
+    obey(&orders, calls, context.idempotency_key.as_deref())
 }
 
 /// Changes the world, and cannot tell a repeated call from a second one.
 #[tool(side_effects = "external", permissions = ["kv:read", "kv:write"])]
-fn pay(told: Told, context: &Context) -> Result<Value, ToolError> {
-    let calls = count(&told.order)?;
-    obey(&told, calls, context.idempotency_key.as_deref())
+fn pay(orders: Orders, context: &Context) -> Result<Value, ToolError> {
+    let calls = count(&orders.order)?;
+    obey(&orders, calls, context.idempotency_key.as_deref())
 }
 
 /// How often something was kept or paid.
 #[tool(side_effects = "read", permissions = ["kv:read"])]
-fn calls(told: Told) -> Result<Value, ToolError> {
-    Ok(json!({ "calls": counted(&told.order)? }))
+fn calls(orders: Orders) -> Result<Value, ToolError> {
+    Ok(json!({ "calls": counted(&orders.order)? }))
 }
 
 /// A gate agent's opinion: the chain's input says what it is.

@@ -5,10 +5,12 @@ use mizzen_sdk::http::Request;
 use mizzen_sdk::prelude::*;
 
 /// Does what the folder's name says.
-#[tool(side_effects = "external", permissions = ["net:*"])]
+#[tool(side_effects = "external", permissions = ["net:*", "config"])]
 fn attack() -> Result<Value, ToolError> {
+    let settings: Value = mizzen_sdk::config::get()?;
+    let url = settings["url"].as_str().unwrap_or("http://gate.example.com/");
     let hoard = std::hint::black_box(vec![0_u8; 100 << 20]);
-    Request::get("http://gate.example.com/").send()?;
+    Request::get(url).send()?;
     Ok(json!({ "held": std::hint::black_box(hoard).len() }))
 }
 

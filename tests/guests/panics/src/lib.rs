@@ -1,4 +1,4 @@
-//! Panics with a message that must reach whoever called it.
+//! Panics with a message that must reach its caller.
 
 use mizzen_sdk::prelude::*;
 

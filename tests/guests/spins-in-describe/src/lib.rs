@@ -1,4 +1,4 @@
-//! Runs for ever before it has said what it provides.
+//! Runs for ever in `describe`.
 
 use mizzen_sdk::bindings::exports::mizzen::plugin::tool::{Descriptor, Guest};
 use mizzen_sdk::bindings::mizzen::plugin::types::{CallContext, Error};

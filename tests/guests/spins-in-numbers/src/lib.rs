@@ -1,5 +1,5 @@
-//! Runs for as long as it may, several times at once: more of it than there are threads. Each gets its part, and nobody else is kept
-//! from theirs.
+//! Runs for as long as it may, several times at once: more of it than there are threads. Each gets its share, and other calls
+//! get theirs.
 
 use mizzen_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Runs for ever and calls nobody. Only an epoch can stop it.
+//! Runs for ever without a host call. Only an epoch can stop it.
 
 use mizzen_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Declares `random` and imports it, on a host where nobody granted it.
+//! Declares `random` and imports it, on a host where the operator has not granted it.
 
 use mizzen_sdk::prelude::*;
 

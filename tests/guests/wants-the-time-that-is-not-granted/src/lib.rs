@@ -1,4 +1,4 @@
-//! Declares `clock` and imports it, on a host where nobody granted it.
+//! Declares `clock` and imports it, on a host where the operator has not granted it.
 
 use mizzen_sdk::prelude::*;
 

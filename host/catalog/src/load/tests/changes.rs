@@ -127,11 +127,11 @@ fn settings_that_no_plugin_reads_are_a_problem_of_the_set() {
     };
     assert_eq!(unread("set"), None);
     assert_eq!(unread("off"), None, "it waits for the plugin");
-    let said = unread("sett").unwrap();
+    let message = unread("sett").unwrap();
     assert!(
-        said.contains("[config.sett] of mizzen.toml names no installed plugin")
-            && said.contains("plugins with settings: set"),
-        "{said}"
+        message.contains("[config.sett] of mizzen.toml names no installed plugin")
+            && message.contains("plugins with settings: set"),
+        "{message}"
     );
     assert!(unread("plain").unwrap().contains("plugin without settings"));
 }

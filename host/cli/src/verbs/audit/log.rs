@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::moment::Moment;
 use crate::output;
 use anyhow::Result;
-use mizzen_ops::{AuditFilter, Host};
+use mizzen_ops::{AUDIT_OUTCOMES, AuditFilter, Host};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -37,8 +37,8 @@ pub(crate) struct Log {
     /// Only about this id or path
     #[arg(long)]
     subject: Option<String>,
-    /// Only with this outcome: done, denied or unauthenticated
-    #[arg(long)]
+    /// Only with this outcome
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(AUDIT_OUTCOMES))]
     outcome: Option<String>,
     /// At most so many entries
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]

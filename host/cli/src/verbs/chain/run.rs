@@ -4,15 +4,15 @@ use crate::account::Names;
 use crate::council_file;
 use crate::document_file;
 use crate::follow::{EXIT_INTERRUPTED, Ended, Follow, Interrupt, View};
-use crate::home::Home;
-use crate::local_host::{LocalHost, Place, config_in_reach};
+use crate::local_host::{LocalHost, Place};
+use crate::local_run::{self, LocalRun};
 use crate::output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use mizzen_model::execution::Named;
-use mizzen_model::json::{Json, Limits, parse};
+use mizzen_model::json::{Json, Object};
 use mizzen_ops::{Caller, Document, Force, Wait};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use serde_json::Value;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use uuid::Uuid;
 
@@ -53,45 +53,31 @@ pub(crate) struct Run {
     /// The chain: its id or its name [default: the only one]
     #[arg(long, value_name = "ID|NAME")]
     chain: Option<String>,
-    /// The input: a JSON object, or @FILE
-    #[arg(long, value_name = "JSON", default_value = "{}")]
+    /// The input: a JSON object, @FILE, or - for standard input
+    #[arg(long, short, value_name = "JSON", default_value = "{}")]
     input: String,
-    /// The host's configuration, with its plugins [default: mizzen.toml here or beside FILE]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// The folder of a host [default: for FILE a temporary one; otherwise $MIZZEN_DATA, or .mizzen]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Take FILE over although it takes a protected sprite or its step out of the stored council
     #[arg(long, requires = "file")]
     force: bool,
-    /// Print the result as JSON and nothing else
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    home: Home,
+    local: LocalRun,
 }
 
 impl Run {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let ended = runtime.block_on(self.execute());
-        // Not dropped: after Ctrl-C that would wait for a compiler that is at work.
-        runtime.shutdown_background();
-        ended
+        local_run::block_on(self.execute())
     }
 
     async fn execute(self) -> Result<ExitCode> {
         // Before anything else: from here on Ctrl-C has one meaning.
         let interrupt = Interrupt::listen()?;
-        let input = input(&self.input)?;
+        let input = document_file::argument("--input", &self.input)?;
         let file = self.file.as_deref().map(council_file::read).transpose()?;
-        let opened = tokio::select! {
-            biased;
-            () = interrupt.requested() => None,
-            opened = self.open() => Some(opened?),
-        };
-        let Some(local) = opened else {
+        let beside = self.file.as_deref();
+        let Some(local) = self.local.open(self.place(), beside, &interrupt).await? else {
             eprintln!("interrupted before the chain was started");
             return Ok(ExitCode::from(EXIT_INTERRUPTED));
         };
@@ -104,28 +90,19 @@ impl Run {
         if self.force { Force::Yes } else { Force::No }
     }
 
-    async fn open(&self) -> Result<LocalHost> {
-        let config = config_in_reach(self.config.as_deref(), self.file.as_deref());
-        if config.is_none() && !self.json {
-            eprintln!("no mizzen.toml is in reach, so no plugins are loaded; name one with --config FILE");
-        }
-        let stored = || {
-            let usual = std::env::var_os("MIZZEN_DATA").map_or_else(|| ".mizzen".into(), PathBuf::from);
-            Place::Existing(self.data.clone().unwrap_or(usual))
-        };
-        let place = match (&self.file, &self.data) {
+    fn place(&self) -> Place {
+        match (&self.file, &self.data) {
             (Some(_), None) => Place::Temporary,
             (Some(_), Some(folder)) => Place::Made(folder.clone()),
-            (None, _) => stored(),
-        };
-        LocalHost::open(place, config, self.home.clone()).await
+            (None, named) => Place::Existing(local_run::data_folder(named.as_deref())),
+        }
     }
 
     async fn run_on(
         &self,
         local: &LocalHost,
         file: Option<Json>,
-        input: Value,
+        input: Json,
         interrupt: &Interrupt,
     ) -> Result<Ended> {
         let host = &local.host;
@@ -146,16 +123,21 @@ impl Run {
             (None, None) => bail!("name a council file, or a stored council with --council"),
         };
         let chain = host.find_chain(council.id, self.chain.as_deref()).await?;
-        let request = json!({
-            "council_id": council.id.to_string(), "chain_id": chain.id.to_string(), "input": input,
-        });
-        let request = parse(&request.to_string(), Limits::default())?.root().to_json();
+        let mut request = Object::new();
+        request.insert("council_id", Json::from(council.id.to_string()));
+        request.insert("chain_id", Json::from(chain.id.to_string()));
+        request.insert("input", input);
+        let request = Json::Object(request);
         // Not given up half-way: a run that was started and is not followed would go on by itself.
         let id = host
             .execute_chain(&caller, &request, None, Wait::ForStart)
             .await?
             .id();
-        let view = View::choose(self.json, format!("chain {}", chain.name), names_of(&council)?);
+        let view = View::choose(
+            self.local.json,
+            format!("chain {}", chain.name),
+            names_of(&council)?,
+        );
         let follow = Follow {
             host,
             caller: &caller,
@@ -164,19 +146,11 @@ impl Run {
             is_temporary: local.is_temporary(),
         };
         let ended = follow.until_the_end(view).await?;
-        if self.json {
+        if self.local.json {
             output::json(&ended.result)?;
         }
         Ok(ended)
     }
-}
-
-fn input(text: &str) -> Result<Value> {
-    let text = match text.strip_prefix('@') {
-        None => text.to_owned(),
-        Some(path) => document_file::text(Path::new(path))?,
-    };
-    document_file::value(&text).context("--input is not JSON; write an object, or @FILE")
 }
 
 /// The sprites of a council, by id.

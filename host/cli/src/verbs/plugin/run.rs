@@ -6,19 +6,14 @@ use crate::document_file;
 use crate::home::Home;
 use crate::output;
 use crate::workbench::{Workbench, print_log};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use equipment::Equipment;
-use mizzen_catalog::files::read_bounded;
 use mizzen_engine::{CallPolicy, CallReport, CallStage, Outcome, Profile, Refused};
 use mizzen_ops::toolbox::{CallError, CallRequest};
 use mizzen_sandbox::CallContext;
 use serde_json::{Value, json};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Larger inputs are refused by every plugin.
-const MAX_INPUT: u64 = 64 << 20;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -54,7 +49,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(super) fn run(self, home: &Home) -> Result<ExitCode> {
-        let input = read_input(&self.input)?;
+        let input = document_file::argument("--input", &self.input)?.to_serde_exact()?;
         let bench = match self.equipment.open(&self.file, home)? {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
@@ -187,27 +182,6 @@ fn add_report(answer: &mut Value, report: Option<&CallReport>, outcome: &str) {
     });
     answer.insert("log".into(), log.collect());
     answer.insert("log_dropped".into(), report.log_dropped.into());
-}
-
-fn read_input(text: &str) -> Result<Value> {
-    let (bytes, place) = match text {
-        "-" => {
-            let mut bytes = Vec::new();
-            std::io::stdin()
-                .take(MAX_INPUT)
-                .read_to_end(&mut bytes)
-                .context("standard input cannot be read")?;
-            (bytes, "standard input".to_owned())
-        }
-        _ => match text.strip_prefix('@') {
-            Some(path) => (read_bounded(Path::new(path), MAX_INPUT)?, path.to_owned()),
-            None => (text.as_bytes().to_vec(), "--input".to_owned()),
-        },
-    };
-    String::from_utf8(bytes)
-        .map_err(anyhow::Error::from)
-        .and_then(|text| document_file::value(&text))
-        .with_context(|| format!("{place} is not JSON; pass an object such as '{{\"name\": \"Ada\"}}'"))
 }
 
 /// `greet` is enough where one tool of the package has that name.

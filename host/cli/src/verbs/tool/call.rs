@@ -4,14 +4,14 @@ mod remote;
 
 use crate::document_file;
 use crate::follow::{EXIT_INTERRUPTED, Ended, Follow, Interrupt, View};
-use crate::home::Home;
-use crate::local_host::{LocalHost, Place, config_in_reach};
+use crate::local_host::{LocalHost, Place};
+use crate::local_run::{self, LocalRun};
 use crate::output;
 use anyhow::{Context, Result};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_model::json::{Json, Limits, Object, parse};
+use mizzen_model::json::{Json, Object};
 use mizzen_ops::{Caller, IdempotencyKey, Wait};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Call an installed tool: governed by the host's packs and recorded as a run of one step
@@ -28,8 +28,8 @@ is not running. With --host it is sent to a running server (POST /v1/tools/ID/ca
 the environment variable MIZZEN_API_KEY and needs the grant tools:call.
 
 The tool's output goes to stdout as JSON, decisions and errors to stderr. On a terminal a call that a
-pack escalates shows the tool and its input and asks you. Find the run later with
-GET /v1/executions?tool=ID.
+pack escalates shows the tool and its input and asks you; with --host the key then needs the grants
+runs:respond and runs:read too. Find the run later with GET /v1/executions?tool=ID.
 
 Exit codes:
   0    completed
@@ -56,26 +56,16 @@ pub(crate) struct Call {
     /// A running server to call, such as http://127.0.0.1:8080
     #[arg(long, value_name = "URL", conflicts_with_all = ["config", "data"])]
     host: Option<String>,
-    /// The host's configuration, with its plugins [default: mizzen.toml here]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// The data folder of the host [default: $MIZZEN_DATA, or .mizzen]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Print the whole execution as JSON and nothing else
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    home: Home,
+    local: LocalRun,
 }
 
 impl Call {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let ended = runtime.block_on(self.execute());
-        // Not dropped: after Ctrl-C that would wait for a compiler that is at work.
-        runtime.shutdown_background();
-        ended
+        local_run::block_on(self.execute())
     }
 
     async fn execute(self) -> Result<ExitCode> {
@@ -92,12 +82,8 @@ impl Call {
             };
             return Ok(ExitCode::from(code));
         }
-        let opened = tokio::select! {
-            biased;
-            () = interrupt.requested() => None,
-            opened = self.open() => Some(opened?),
-        };
-        let Some(local) = opened else {
+        let place = Place::Made(local_run::data_folder(self.data.as_deref()));
+        let Some(local) = self.local.open(place, None, &interrupt).await? else {
             eprintln!("interrupted before the tool was called");
             return Ok(ExitCode::from(EXIT_INTERRUPTED));
         };
@@ -110,17 +96,7 @@ impl Call {
 
     /// The body of the request, for either host.
     fn request(&self) -> Result<Json> {
-        let text = match self.input.as_str() {
-            "-" => document_file::text(Path::new("-"))?,
-            text => match text.strip_prefix('@') {
-                Some(path) => document_file::text(Path::new(path))?,
-                None => text.to_owned(),
-            },
-        };
-        let input = parse(&text, Limits::default())
-            .map_err(anyhow::Error::from)
-            .and_then(|tape| Ok(tape.root().to_json_unique()?))
-            .context("--input is not JSON; write a value, @FILE, or - for standard input")?;
+        let input = document_file::argument("--input", &self.input)?;
         let mut request = Object::new();
         request.insert("input", input);
         for (name, value) in [("version", &self.version), ("timeout", &self.timeout)] {
@@ -129,16 +105,6 @@ impl Call {
             }
         }
         Ok(Json::Object(request))
-    }
-
-    async fn open(&self) -> Result<LocalHost> {
-        let config = config_in_reach(self.config.as_deref(), None);
-        if config.is_none() && !self.json {
-            eprintln!("no mizzen.toml is in reach, so no plugins are loaded; name one with --config FILE");
-        }
-        let usual = || std::env::var_os("MIZZEN_DATA").map_or_else(|| ".mizzen".into(), PathBuf::from);
-        let place = Place::Made(self.data.clone().unwrap_or_else(usual));
-        LocalHost::open(place, config, self.home.clone()).await
     }
 
     async fn call_on(&self, local: &LocalHost, request: &Json, interrupt: &Interrupt) -> Result<Ended> {
@@ -163,12 +129,12 @@ impl Call {
             interrupt,
             is_temporary: local.is_temporary(),
         };
-        follow.until_the_end(View::beside_output(self.json)).await
+        follow.until_the_end(View::beside_output(self.local.json)).await
     }
 
     /// The output on stdout; for `--json`, everything.
     fn print(&self, result: &ChainExecutionResult) -> Result<()> {
-        if self.json {
+        if self.local.json {
             return output::json(result);
         }
         let output = result.steps.first().and_then(|step| step.output.as_ref());

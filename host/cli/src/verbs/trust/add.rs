@@ -1,6 +1,6 @@
 //! `mizzen trust add KEY --namespace NAMESPACE`.
 
-use super::{TrustFile, edit, find_key};
+use super::{TrustFile, edit, find_key, note_refused_set};
 use crate::home::Home;
 use crate::output;
 use anyhow::{Context, bail};
@@ -93,6 +93,7 @@ impl Add {
                 path.display()
             );
         }
+        note_refused_set(&self.file, home);
         Ok(ExitCode::SUCCESS)
     }
 }

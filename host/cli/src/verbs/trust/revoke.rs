@@ -1,6 +1,7 @@
 //! `mizzen trust revoke KEY-ID|DIGEST --reason TEXT`.
 
-use super::{TrustFile, edit};
+use super::{TrustFile, edit, note_refused_set};
+use crate::home::Home;
 use crate::output;
 use anyhow::{Context, bail};
 use mizzen_catalog::key::KeyId;
@@ -31,7 +32,7 @@ pub(crate) struct Revoke {
 }
 
 impl Revoke {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, home: &Home) -> anyhow::Result<ExitCode> {
         let path = self.file.path()?;
         if self.reason.trim().is_empty() {
             bail!("say why with --reason TEXT");
@@ -52,6 +53,7 @@ impl Revoke {
         } else {
             println!("{} is revoked ({})", self.what, path.display());
         }
+        note_refused_set(&self.file, home);
         Ok(ExitCode::SUCCESS)
     }
 }

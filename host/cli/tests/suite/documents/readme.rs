@@ -18,3 +18,11 @@ fn every_command_of_the_ir_guide_works_in_an_empty_folder_in_order() {
     let blocks = commands::run(&guide, folder.path(), &[]);
     assert!(blocks >= 4, "only {blocks} blocks were found");
 }
+
+#[test]
+fn every_command_of_the_guide_to_graphs_works_in_an_empty_folder_in_order() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graphs.md");
+    let folder = tempfile::tempdir().unwrap();
+    let blocks = commands::run(&guide, folder.path(), &[]);
+    assert!(blocks >= 2, "only {blocks} blocks were found");
+}

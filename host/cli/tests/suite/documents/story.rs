@@ -27,6 +27,51 @@ fn demo(folder: &Path) -> Command {
     command
 }
 
+/// README's picture is a recording: every line of it is one of the demo's, up to where the terminal cut it, and it has every chapter.
+fn compare_with_the_picture(story: &str) {
+    let picture = std::fs::read_to_string(checkout().join("docs/pictures/demo.svg")).unwrap();
+    let renew = "run docs/pictures/record-demo";
+    let mut lines = Vec::new();
+    for element in picture.lines().filter(|line| line.starts_with("<text ")) {
+        let text: String = element
+            .split('<')
+            .filter_map(|part| Some(part.split_once('>')?.1))
+            .collect();
+        lines.push(
+            text.replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&amp;", "&"),
+        );
+    }
+    assert!(lines.len() > 30, "{renew}: {lines:?}");
+    for line in lines.iter().filter(|line| !line.starts_with("$ ")) {
+        let words: Vec<&str> = line.split('…').next().unwrap().split_whitespace().collect();
+        let has = |printed: &str| {
+            let mut rest = printed;
+            words.iter().all(|word| match rest.split_once(word) {
+                Some((_, after)) => {
+                    rest = after;
+                    true
+                }
+                None => false,
+            })
+        };
+        assert!(
+            story.lines().any(has),
+            "the demo does not print {line:?}: {renew}"
+        );
+    }
+    for heading in story
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        assert!(
+            lines.iter().any(|line| line == heading),
+            "the picture has no {heading:?}: {renew}"
+        );
+    }
+}
+
 #[test]
 fn the_demo_tells_the_whole_story_and_serves_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,6 +123,7 @@ fn the_demo_tells_the_whole_story_and_serves_it() {
         assert!(story.contains(told), "{told:?} is not told:\n{story}");
     }
     assert_eq!(story.matches("\n  verified  ").count(), 6, "{story}");
+    compare_with_the_picture(&story);
 
     let walked = tempfile::tempdir().unwrap();
     let blocks = commands::run(&checkout().join("docs/api.md"), walked.path(), &[("URL", &url)]);

@@ -108,6 +108,7 @@ fn mizzen_audit_log_reads_by_filter() {
     assert_eq!(shown["entries"].as_array().unwrap().len(), 2, "{text}");
     assert_eq!(shown["more"], false);
     assert_eq!(log(&["--since", "soon"]).0, Some(2));
+    assert_eq!(log(&["--outcome", "refused"]).0, Some(2));
 }
 
 #[test]

@@ -135,6 +135,49 @@ fn a_calls_journal_entry_names_every_stage_it_passed_and_the_one_that_stopped_it
     }
 }
 
+/// S3: the guest answered, and the call has no output.
+#[test]
+fn an_answer_that_breaks_its_schema_is_a_bad_output_to_people_and_scripts() {
+    let place = Place::new();
+    let run = |package: &str, input: &str, option: &str| {
+        let output = mizzen()
+            .args(["plugin", "run"])
+            .arg(place.path("plugins").join(package))
+            .args(["--input", input, option, "--home"])
+            .arg(place.path("home"))
+            .arg(if package.starts_with("text") {
+                "word_count"
+            } else {
+                "attack"
+            })
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let broken = "breaks-its-schema-0.1.0.wasm";
+    let (code, out, err) = run(broken, "{}", "--stats");
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(
+        err.lines()
+            .any(|line| line.starts_with("bad-output: ") && line.contains(" ms, ")),
+        "{err}"
+    );
+    let (code, out, _) = run(broken, "{}", "--json");
+    let result: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &result["outcome"]),
+        (Some(1), &json!("bad-output")),
+        "{result}"
+    );
+    let (code, _, err) = run("text-0.1.0.wasm", r#"{"text": "one two"}"#, "--stats");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.lines().any(|line| line.starts_with("output: ")), "{err}");
+}
+
 #[test]
 fn what_a_plugin_keeps_survives_a_stop_and_kill_9() {
     const TOOL: &str = "hostile.keeps-keys.attack";

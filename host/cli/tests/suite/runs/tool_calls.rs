@@ -401,6 +401,27 @@ fn the_command_line_calls_a_tool_on_a_folder() {
     assert_eq!(code, Some(2));
 }
 
+/// W18, for calls without a council.
+#[test]
+fn a_tool_of_a_disabled_plugin_is_not_called_missing() {
+    let place = Place::new();
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let disabled = config.replace("[trust]", "disabled = [\"text\"]\n[trust]");
+    fs::write(place.path("mizzen.toml"), disabled).unwrap();
+    let enable = "which is disabled; run `mizzen plugins enable text`";
+    let (code, _, err) = place.run(&["tool", "call", "text.case", "--data", "data"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains(enable), "{err}");
+    let server = place.serve();
+    let called = call(&server, "text.case", &shout("x")).expect(404, "TOOL_NOT_FOUND");
+    let read = server
+        .call("GET", "/v1/tools/text.case")
+        .expect(404, "TOOL_NOT_FOUND");
+    for refused in [called, read] {
+        assert!(refused["message"].as_str().unwrap().contains(enable), "{refused}");
+    }
+}
+
 /// W6: what a tool writes is on the host's log and with the step, unless a pack took something out of what it answered.
 #[test]
 fn what_a_tool_logs_is_seen_unless_a_pack_redacts_its_answer() {
@@ -497,6 +518,110 @@ fn a_call_that_escalates_on_a_terminal_shows_tool_effects_and_input() {
         assert!(seen.contains(part), "{part}: {seen}");
     }
     assert!(seen.contains(&long.to_uppercase()), "{seen}");
+}
+
+/// As on a folder: the person at the terminal is asked, and the host is sent the decision.
+#[test]
+fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
+    let place = Place::new();
+    let server = place.serve();
+    let long = format!("delicate {}", "x".repeat(600));
+    let input = json!({"text": long, "to": "upper"}).to_string();
+    let command = place.mizzen(&[
+        "tool",
+        "call",
+        "text.case",
+        "--host",
+        &server.url,
+        "--input",
+        &input,
+    ]);
+    let decide = |answer: &str, reason: &str| {
+        let mut terminal = terminal::Terminal::run_sized(&command, "cols 60 rows 20");
+        terminal.wait_for("approve? [y/n] ", 1);
+        terminal.type_in(answer);
+        terminal.wait_for("reason (recorded; return for none): ", 1);
+        terminal.type_in(reason);
+        terminal.end()
+    };
+    let (code, seen) = decide("y\n", "read it\n");
+    assert_eq!(code, Some(0), "{seen}");
+    for part in [
+        "a person must look at the whole of this text before it is written in capitals",
+        "  tool          text.case",
+        &format!("  input         {input}"),
+        &long.to_uppercase(),
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    let (code, seen) = decide("n\n", "\n");
+    assert_eq!(code, Some(1), "{seen}");
+    let runs = server
+        .call("GET", "/v1/executions?tool=text.case")
+        .expect(200, "");
+    let answer = |index: usize| runs["executions"][index]["escalation"]["answer"].clone();
+    assert_eq!(
+        (&answer(0)["decision"], &answer(1)["decision"]),
+        (&json!("deny"), &json!("approve")),
+        "{runs}"
+    );
+    assert_eq!(answer(1)["reason"], "read it");
+
+    // A key that may call and not decide: the refusal is shown, and the run still waits.
+    let key = place.run(&[
+        "key",
+        "api",
+        "new",
+        "--name",
+        "caller",
+        "--grant",
+        "tools:call",
+        "--data",
+        "data",
+    ]);
+    let mut command = command;
+    command.env("MIZZEN_API_KEY", key.1.trim());
+    let mut terminal = terminal::Terminal::run(&command);
+    terminal.wait_for("approve? [y/n] ", 1);
+    terminal.type_in("y\n");
+    terminal.wait_for("reason (recorded; return for none): ", 1);
+    terminal.type_in("\n");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(4), "{seen}");
+    assert!(
+        seen.contains("runs:respond") && seen.contains("mizzen runs approve"),
+        "{seen}"
+    );
+}
+
+/// How long a run waits for a person is the host's setting, also for a run that the command line begins on its folder.
+#[test]
+fn a_call_on_a_folder_that_waits_for_a_person_expires_as_on_a_server() {
+    let place = Place::new();
+    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let expiring = format!("{config}[runs]\nescalation_expires = \"1s\"\n");
+    fs::write(place.path("mizzen.toml"), expiring).unwrap();
+    let input = r#"{"text": "delicate", "to": "upper"}"#;
+    let call = [
+        "tool",
+        "call",
+        "text.case",
+        "--data",
+        "data",
+        "--input",
+        input,
+        "--json",
+    ];
+    let (code, out, err) = place.run(&call);
+    assert_eq!(code, Some(4), "{err}");
+    let waiting: Value = serde_json::from_str(&out).unwrap();
+    let path = format!("/v1/executions/{}", waiting["execution_id"].as_str().unwrap());
+    // How long it waits was written when it began, whatever is set by now.
+    fs::write(place.path("mizzen.toml"), config).unwrap();
+    let server = place.serve();
+    until(|| server.call("GET", &path).expect(200, "")["status"] == "vetoed");
+    let expired = server.call("GET", &path).expect(200, "");
+    assert_eq!(expired["error"]["code"], "ESCALATION_EXPIRED", "{expired}");
 }
 
 /// Asks until it is so.

@@ -1,10 +1,10 @@
 //! The author's path, run as an author runs it: the tutorial's commands, a missing target, `plugin dev`.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// An empty folder with a home of its own.
 struct Place {
@@ -134,17 +134,21 @@ fn the_tutorial_needs_at_most_three_commands_to_a_signed_and_checked_call() {
         "    let _ = std::net::TcpStream::connect(\"127.0.0.1:1\");\n    let name =",
     );
     let built = place.succeed(&["plugin", "build", "hello"]);
-    assert!(
-        built.contains("no host loads it: it imports wasi:sockets/"),
-        "{built}"
-    );
+    let warnings: Vec<&str> = built
+        .lines()
+        .filter(|line| line.contains("no host loads it: it imports wasi:sockets/"))
+        .collect();
+    // W14: one warning for all imports that are refused for the same reason.
+    assert_eq!(warnings.len(), 1, "{built}");
+    assert!(warnings[0].matches("wasi:sockets/").count() > 1, "{built}");
 }
 
 #[test]
 fn dev_builds_checks_and_tests_and_says_when_an_example_does_not_hold() {
     let place = Place::new();
     place.succeed(&["plugin", "new", "greeter"]);
-    place.succeed(&["plugin", "dev", "greeter", "--once"]);
+    let tried = place.succeed(&["plugin", "dev", "greeter", "--once"]);
+    assert!(!tried.contains("without examples"), "{tried}");
     let dist = place.path("greeter/dist");
     assert!(!dist.exists(), "trying a plugin writes no package");
 
@@ -170,6 +174,107 @@ fn dev_builds_checks_and_tests_and_says_when_an_example_does_not_hold() {
     place.change("greeter/src/lib.rs", "\"Hello, {name}!\"", "\"Hi, {name}!\"");
     let output = place.run(&["plugin", "dev", "greeter", "--once"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+}
+
+/// A running `plugin dev`; ended when it is dropped.
+struct Dev {
+    child: std::process::Child,
+    lines: std::sync::mpsc::Receiver<String>,
+}
+
+impl Dev {
+    fn start(place: &Place, plugin: &str) -> Self {
+        let mut child = place
+            .command("mizzen")
+            .args(["plugin", "dev", plugin])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (send, lines) = std::sync::mpsc::channel();
+        let streams: [Box<dyn Read + Send>; 2] = [
+            Box::new(child.stdout.take().unwrap()),
+            Box::new(child.stderr.take().unwrap()),
+        ];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Self { child, lines }
+    }
+
+    /// What it prints until it waits for the next change.
+    fn cycle(&self) -> Vec<String> {
+        let mut seen = Vec::new();
+        loop {
+            let next = self.lines.recv_timeout(std::time::Duration::from_secs(300));
+            let line = next.unwrap_or_else(|_| panic!("it never waited for a change: {seen:?}"));
+            if line.contains("waiting for a change") {
+                return seen;
+            }
+            seen.push(line);
+        }
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn dev_prints_what_a_change_changed_and_one_note_about_tools_without_examples() {
+    let place = Place::new();
+    place.succeed(&["plugin", "new", "greeter"]);
+    let dev = Dev::start(&place, "greeter");
+    let find = |lines: &[String], part: &str| lines.iter().filter(|line| line.contains(part)).count();
+    let first = dev.cycle();
+    assert_eq!(find(&first, "  digest "), 1, "{first:?}");
+    assert_eq!(find(&first, "  permissions  none"), 1, "{first:?}");
+
+    place.change(
+        "greeter/plugin.toml",
+        "[limits]",
+        "[permissions]\n\"clock\" = \"greets by the time of day\"\n[limits]",
+    );
+    let second = dev.cycle();
+    let changed: Vec<&String> = second
+        .iter()
+        .filter(|line| line.contains(" bytes (was "))
+        .collect();
+    assert_eq!(changed.len(), 1, "{second:?}");
+    assert!(changed[0].ends_with(", + permission clock"), "{second:?}");
+    assert_eq!(find(&second, "  digest "), 0, "{second:?}");
+    assert_eq!(find(&second, "greets Ada ... ok"), 1, "{second:?}");
+
+    // Three tools, two of them without an example: one note, with their names.
+    let lib = place.path("greeter/src/lib.rs");
+    let source = fs::read_to_string(&lib).unwrap();
+    let more = ["wave", "nod"]
+        .map(|name| format!("/// Greets silently.\n#[tool(side_effects = \"none\")]\nfn {name}(input: Greet) -> Result<Greeting, ToolError> {{\n    Ok(Greeting {{ text: input.name }})\n}}\n\n"))
+        .concat();
+    let source = source
+        .replace("tools: [greet]", "tools: [greet, wave, nod]")
+        .replace(
+            "mizzen_sdk::export_plugin!",
+            &format!("{more}mizzen_sdk::export_plugin!"),
+        );
+    fs::write(&lib, source).unwrap();
+    let third = dev.cycle();
+    let notes: Vec<&String> = third.iter().filter(|line| line.starts_with("note: ")).collect();
+    assert_eq!(notes.len(), 1, "{third:?}");
+    for part in ["2 tools without examples", "greeter.wave", "greeter.nod"] {
+        assert!(notes[0].contains(part), "{third:?}");
+    }
+    assert!(!notes[0].contains("greeter.greet"), "{third:?}");
 }
 
 /// The first `toml` and the first `rust` block of the chapter about imports in docs/authors.md.
@@ -278,6 +383,9 @@ fn the_guides_plugin_builds_and_runs_with_a_secret_and_a_setting() {
     refused(&["--secret", "feed-token=hunter2"], "url");
     refused(&["--secret", "hunter2"], "NAME=VALUE");
     refused(&["--deny", "clock"], "is granted");
+    refused(&["--grant", "clock"], "does not declare that; it declares ");
+    // What is JSON is not taken for a text because it cannot be used.
+    refused(&["--set", "url=99999999999999999999"], "would be rounded");
     refused(
         &[
             "--secret",
@@ -334,6 +442,37 @@ fn the_plugins_of_a_user_share_one_target_folder() {
         .filter(|package| !package.starts_with("mizzen-") && !package.starts_with("second "))
         .collect();
     assert_eq!(strangers, Vec::<&str>::new(), "{compiled}");
+}
+
+/// A copy of a plugin, a branch in another folder: cargo takes the two for one crate in a target folder that they share.
+#[test]
+fn plugins_whose_crates_have_one_name_are_built_from_their_own_sources() {
+    let place = Place::new();
+    place.succeed(&["plugin", "new", "greeter"]);
+    let copied = place
+        .command("cp")
+        .args(["-r", "greeter", "copy"])
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    // Both sources are older than either build.
+    place.change("copy/src/lib.rs", "Hello", "Ahoy");
+    let greets = |folder: &str, expected: &str| {
+        place.succeed(&["plugin", "build", folder]);
+        let package = format!("{folder}/dist/greeter-0.1.0.wasm");
+        let said = place.succeed(&[
+            "plugin",
+            "run",
+            &package,
+            "greet",
+            "--input",
+            r#"{"name": "Ada"}"#,
+        ]);
+        assert!(said.contains(expected), "{folder}: {said}");
+    };
+    greets("greeter", "Hello, Ada!");
+    greets("copy", "Ahoy, Ada!");
+    greets("greeter", "Hello, Ada!");
 }
 
 #[test]

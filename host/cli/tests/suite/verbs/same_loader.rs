@@ -135,6 +135,33 @@ fn a_pack_that_the_configuration_mounts_is_neither_removed_nor_disabled() {
     assert_eq!(listed["plugins"][0]["state"], "not loaded", "{listed}");
 }
 
+/// A revocation is made whatever it breaks, and what it breaks is not left for the next start to find.
+#[test]
+fn a_revocation_that_keeps_the_host_from_starting_is_noted() {
+    let place = Place::new();
+    place.host();
+    let package = place.working("text", "1.0.0", &[]);
+    let stranger = "mzk_0123456789abcdef0123456789abcdef";
+    let revoke = |what: &str| {
+        let output = place.run(&["trust", "revoke", what, "--reason", "lost"]);
+        assert!(output.status.success(), "{}", place::text(&output.stderr));
+        place::text(&output.stderr)
+    };
+    place.yes(&["plugins", "install", path_text(&package)]);
+    assert_eq!(revoke(stranger), "");
+    let key = place.json(&["key", "show", "dev"])["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let said = revoke(&key);
+    assert!(said.contains("does not start with this set"), "{said}");
+    assert!(
+        place
+            .no(&["serve", "--listen", "127.0.0.1:0"])
+            .contains("revoked")
+    );
+}
+
 /// W16.
 #[test]
 fn a_grant_that_the_set_needs_is_taken_back_only_with_force() {

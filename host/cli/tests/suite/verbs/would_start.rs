@@ -79,6 +79,30 @@ fn what_keeps_a_host_from_starting_is_found_before_it_is_started() {
     }
 }
 
+/// What keeps a host from starting is not hidden by a database that is missing or cannot be read.
+#[test]
+fn the_doctor_of_a_host_that_never_started_shows_what_would_keep_it_from_starting() {
+    let place = Place::new();
+    place.host();
+    let new = place.no(&["doctor", "--data", "data"]);
+    assert!(new.contains("data") && !new.contains("does not start"), "{new}");
+    let more =
+        "[server]\ntls_certificate = \"no.pem\"\ntls_key = \"no.key\"\n[[governance]]\nid = \"nowhere\"\n";
+    fs::write(place.path("mizzen.toml"), place.config() + more).unwrap();
+    for is_damaged in [false, true] {
+        if is_damaged {
+            fs::create_dir(place.path("data")).unwrap();
+            fs::write(place.path("data/mizzen.db"), "nonsense ".repeat(100)).unwrap();
+        }
+        let said = place.no(&["doctor", "--data", "data"]);
+        for part in ["the host does not start: ", "no.pem", "pack-unmountable"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        let report = place.json(&["doctor", "--data", "data"]);
+        assert!(report["problems"].as_array().unwrap().len() >= 3, "{report}");
+    }
+}
+
 #[test]
 fn a_host_without_keys_is_told_so_before_it_is_started() {
     let place = Place::new();

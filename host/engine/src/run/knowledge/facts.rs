@@ -1,7 +1,7 @@
 //! The facts of a moment as JSON, written once for all packs: each pack is sent what it reads of them.
 
 use mizzen_model::facts::is_host_template;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -242,9 +242,8 @@ impl FactWriter {
         }
     }
 
-    /// Every field of the input as `(field value)`; an object's as `(field.inner value)`, a list as several values.
-    pub(super) fn input(&mut self, input: &Value) {
-        let Value::Object(members) = input else { return };
+    /// Every field of the input or state as `(field value)`; an object's as `(field.inner value)`, a list as several values.
+    pub(super) fn fields(&mut self, members: &Map<String, Value>) {
         let mut open: Vec<(String, &Value)> = members
             .iter()
             .rev()
@@ -343,7 +342,8 @@ mod tests {
             ("is", Slot::Flag(true)),
         ];
         telling.tell("budget", "chain", &slots);
-        telling.input(&json!({"severity": 5, "who": {"name": "a \\ b"}, "step": null, "tags": [[1], true]}));
+        let input = json!({"severity": 5, "who": {"name": "a \\ b"}, "step": null, "tags": [[1], true]});
+        telling.fields(input.as_object().unwrap());
         telling.finish().unwrap()
     }
 

@@ -15,7 +15,7 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) {
-        self.nested.reset();
+        self.task.nested.reset();
         let Some((tool, repeatable)) = self.plan.governed_gate() else {
             commands.push(Command::AskGate(question));
             return;
@@ -33,7 +33,7 @@ impl<C> Run<C> {
             },
             input: question.input.clone(),
         };
-        self.nested.frames.push(Frame {
+        self.task.nested.frames.push(Frame {
             asked,
             state: FrameState::Calling,
             called_ms: now_ms,
@@ -57,12 +57,12 @@ impl<C> Run<C> {
         now_ms: u64,
         commands: &mut Vec<Command>,
     ) -> bool {
-        if self.nested.frames.len() > self.nested.base() {
+        if self.task.nested.frames.len() > self.task.nested.base() {
             commands.push(Command::StopCalls);
-            self.lose_from(self.nested.base(), now_ms);
+            self.lose_from(self.task.nested.base(), now_ms);
         }
         let is_held = self.holds_gate();
-        if let (true, Some(frame)) = (is_held, self.nested.top_mut()) {
+        if let (true, Some(frame)) = (is_held, self.task.nested.top_mut()) {
             frame.held = Some(match answer {
                 Ok(()) => json!({"decision": "allow"}),
                 Err(reason) => json!({"decision": "veto", "reason": reason}),
@@ -74,7 +74,12 @@ impl<C> Run<C> {
 
     /// Whether the gate agent was asked and packs are not looking at its call.
     pub(in super::super) fn is_gate_asked(&self) -> bool {
-        let own = self.nested.frames.first().filter(|frame| frame.gate.is_some());
+        let own = self
+            .task
+            .nested
+            .frames
+            .first()
+            .filter(|frame| frame.gate.is_some());
         own.is_none_or(Frame::is_called)
     }
 }

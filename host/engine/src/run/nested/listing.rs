@@ -13,7 +13,7 @@ impl<C> Run<C> {
                 let step = self.result.steps.get_mut(order as usize)?;
                 Some(&mut step.calls)
             }
-            Within::Gate { .. } => Some(&mut self.nested.of_the_gate),
+            Within::Gate { .. } => Some(&mut self.task.nested.of_the_gate),
         }
     }
 

@@ -45,6 +45,12 @@ impl<C> Run<C> {
     }
 
     fn forget(&mut self, clean: impl Fn(&str) -> Option<String>) {
+        // The state of a graph is shown when the run has ended: what is taken out of the input of a call leaves it, too.
+        if let Some(graph) = &mut self.result.graph {
+            for value in graph.state.values_mut() {
+                clean_texts(value, &clean);
+            }
+        }
         let mut kept = self.redacted_input.take().unwrap_or_else(|| self.input.clone());
         clean_texts(&mut kept, clean);
         self.redacted_input = (kept != self.input).then_some(kept);

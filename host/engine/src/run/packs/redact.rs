@@ -58,12 +58,12 @@ impl<C> Run<C> {
                         continue;
                     }
                     Continuation::Nested { about, .. } => match about {
-                        About::Call => self.nested.top_mut().map(|frame| &mut frame.asked.input),
-                        About::Respond => self.nested.top_mut().and_then(|frame| frame.held.as_mut()),
+                        About::Call => self.task.nested.top_mut().map(|frame| &mut frame.asked.input),
+                        About::Respond => self.task.nested.top_mut().and_then(|frame| frame.held.as_mut()),
                         About::Fail => error.as_mut(),
                     },
                     Continuation::Fail(_) => error.as_mut(),
-                    Continuation::Respond(_) => self.held.as_mut(),
+                    Continuation::Respond(_) => self.task.held.as_mut(),
                     Continuation::Call { order, .. } => self
                         .result
                         .steps
@@ -107,7 +107,7 @@ impl<C> Run<C> {
             Continuation::Respond(_) => true,
             Continuation::Fail(_) => self.is_failed_by(FailedBy::Call),
             Continuation::Nested { about, .. } => {
-                about != About::Call || !self.nested.top().is_some_and(Frame::is_the_gates)
+                about != About::Call || !self.task.nested.top().is_some_and(Frame::is_the_gates)
             }
         }
     }
@@ -115,8 +115,8 @@ impl<C> Run<C> {
     /// The failure that packs look at.
     fn failing(&mut self, then: Continuation) -> Option<&mut Failing> {
         match then {
-            Continuation::Nested { .. } => self.nested.top_mut()?.failure.as_mut(),
-            _ => self.failure.as_mut(),
+            Continuation::Nested { .. } => self.task.nested.top_mut()?.failure.as_mut(),
+            _ => self.task.failure.as_mut(),
         }
     }
 
@@ -149,7 +149,7 @@ impl<C> Run<C> {
     /// journal, but found again.
     pub(super) fn release(&mut self, then: Continuation) {
         self.released = match then {
-            Continuation::Nested { about, .. } => self.nested.top().and_then(|frame| {
+            Continuation::Nested { about, .. } => self.task.nested.top().and_then(|frame| {
                 let failed = frame.failure.as_ref().map(|failing| failing.failed.clone());
                 match about {
                     // What the gate agent is asked follows from the run.
@@ -160,7 +160,7 @@ impl<C> Run<C> {
                     About::Fail => Some(Released::Ended(Err(failed?))),
                 }
             }),
-            _ => match (&self.held, &self.failure) {
+            _ => match (&self.task.held, &self.task.failure) {
                 (Some(held), _) => Some(Released::Ended(Ok(held.clone()))),
                 (None, Some(failing)) if failing.by == FailedBy::Call => {
                     Some(Released::Ended(Err(failing.failed.clone())))
@@ -208,7 +208,7 @@ impl<C> Run<C> {
     }
 
     fn is_failed_by(&self, by: FailedBy) -> bool {
-        self.failure.as_ref().is_some_and(|failing| failing.by == by)
+        self.task.failure.as_ref().is_some_and(|failing| failing.by == by)
     }
 }
 

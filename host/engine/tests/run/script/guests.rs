@@ -72,7 +72,7 @@ impl Guests {
         for command in commands {
             match command {
                 Command::StopCalls => self.stack.clear(),
-                Command::StopNested { path } => {
+                Command::StopNested { path, .. } => {
                     let place = self.stack.iter().position(|guest| guest.path == *path);
                     self.stack.truncate(place.unwrap() + 1);
                 }
@@ -89,7 +89,7 @@ impl Guests {
                         called: 0,
                     });
                 }
-                Command::NestedReply { path, reply } => {
+                Command::NestedReply { path, reply, .. } => {
                     if self.stack.last().is_some_and(|guest| guest.path == *path) {
                         self.stack.pop();
                     }

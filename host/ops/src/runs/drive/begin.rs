@@ -6,15 +6,17 @@ use super::super::nested::REQUESTS;
 use super::super::packs::PackSet;
 use super::super::resolve::{Planned, StepCall};
 use super::super::{Live, Progress};
+use super::lanes::Lane;
 use super::{Driver, INBOX, RunClock};
 use crate::host::Host;
 use crate::traces::{Span, SpanContext, SpanKind};
-use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
+use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient, Within};
 use mizzen_model::execution::CallLog;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::json::serde_to_canonical;
 use mizzen_store::{AuditEntry, Idempotency, NewRun};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -127,12 +129,13 @@ impl Driver {
             held: Vec::new(),
             commands: Vec::new(),
             barred: Vec::new(),
-            work: Vec::new(),
-            awaited: Vec::new(),
+            lanes: vec![Lane::default()],
+            nowhere: Lane::default(),
             asked,
             requests,
-            first: None,
+            first: Vec::new(),
             inbox,
+            postponed: VecDeque::new(),
             progress,
             span: None,
             sealed: None,
@@ -171,20 +174,18 @@ impl Driver {
                 span.set("mizzen.resumed", "true");
             }
         }
-        let pending = driver.run.pending().to_vec();
-        for command in &pending {
-            driver.first = driver
-                .in_doubt(command)
-                .map(|event| (event, past.last_ms))
-                .or(driver.first);
-        }
-        // A call that had made calls comes to them again: the run has to know that.
-        let again = driver.run.has_nested().filter(|_| driver.first.is_none());
-        driver.first = again
-            .map(|within| (Event::Interrupted { within }, past.last_ms))
-            .or(driver.first);
-        if driver.first.is_none() {
-            driver.commands = pending;
+        let nested = driver.run.has_nested();
+        for command in driver.run.pending() {
+            // What may have been done is not done again. A call that had made calls comes to them again: the run has to know that, and
+            // commands the call itself.
+            let again = || {
+                let within = within(&command).filter(|within| nested.contains(within))?;
+                Some(Event::Interrupted { within })
+            };
+            match driver.in_doubt(&command).or_else(again) {
+                Some(event) => driver.first.push((event, past.last_ms)),
+                None => driver.commands.push(command),
+            }
         }
         // What it has become is in the store already.
         driver.publish();
@@ -195,7 +196,7 @@ impl Driver {
     fn in_doubt(&self, command: &Command) -> Option<Event> {
         match command {
             Command::Call { order, attempt, .. } => {
-                let pin = &self.run.plan().call(*order)?.pin;
+                let pin = &self.run.call_of(*order)?.pin;
                 (!pin.repeatable).then(|| Event::CallEnded {
                     order: *order,
                     attempt: *attempt,
@@ -203,8 +204,10 @@ impl Driver {
                         code: "IN_DOUBT".to_owned(),
                         message: format!(
                             "the host stopped while {} ({}) was called: nobody knows whether it happened, and the tool names no \
-                             idempotency key; look, and start the chain again if it did not",
-                            pin.tool, pin.side_effects
+                             idempotency key; look, and start the {} again if it did not",
+                            pin.tool,
+                            pin.side_effects,
+                            if self.run.plan().graph().is_some() { "graph" } else { "chain" }
                         ),
                         transient: Transient::No,
                         tool_code: None,
@@ -221,5 +224,19 @@ impl Driver {
             }
             _ => None,
         }
+    }
+}
+
+/// The outermost call that a command makes.
+fn within(command: &Command) -> Option<Within> {
+    match command {
+        Command::Call { order, attempt, .. } => Some(Within::Step {
+            order: *order,
+            attempt: *attempt,
+        }),
+        Command::AskGate(question) => Some(Within::Gate {
+            question: question.question,
+        }),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@ use super::super::nested::Broker;
 use super::super::packs;
 use super::super::perform::{self, Work};
 use super::super::resolve::StepCall;
+use super::lanes::beside;
 use super::{Call, Driver};
 use crate::traces::Span;
 use mizzen_engine::run::{Command, Within};
@@ -16,13 +17,20 @@ use std::time::Duration;
 impl Driver {
     /// Does what the run commands: at once when nobody outside could tell, and otherwise when everything before it is durable.
     pub(super) fn go_on(&mut self, commands: Vec<Command>) {
+        self.close_lanes();
         for command in &commands {
             match command {
-                Command::StopCalls => self.stop_from(0),
-                Command::StopNested { path } => {
-                    let place = self.awaited.iter().position(|call| call.path == *path);
+                Command::StopCalls => self.stop_all(),
+                Command::StopBranch { order } => self.stop_branch(*order),
+                Command::StopNested { within, path } => {
+                    let branch = self.branch_within(*within);
+                    let lane = self.lane(branch);
+                    let place = lane.awaited.iter().position(|call| call.path == *path);
                     // Its own call has ended: it is what waits for an answer, and nothing above it does.
-                    self.stop_from(place.map_or(0, |place| place.saturating_add(1)));
+                    lane.stop_from(place.map_or(0, |place| place.saturating_add(1)));
+                    if branch.is_none() {
+                        self.barred.clear();
+                    }
                 }
                 _ => {}
             }
@@ -38,23 +46,16 @@ impl Driver {
             && ahead
             && (self.ledger.is_pressing() || commands.iter().any(|command| self.is_outward(command)))
         {
-            self.barred = commands;
+            self.barred.extend(commands);
         } else {
             self.perform(commands);
         }
     }
 
-    /// Stops the calls that tools make, beginning with those inside of this many others; and everything, with 0.
-    pub(super) fn stop_from(&mut self, depth: usize) {
-        self.work.truncate(depth);
-        self.awaited.truncate(depth);
-        self.barred.clear();
-    }
-
     /// Whether the world, or somebody in it, may notice that it is done.
     fn is_outward(&self, command: &Command) -> bool {
         let call = match command {
-            Command::Call { order, .. } => self.run.plan().call(*order),
+            Command::Call { order, .. } => self.run.call_of(*order),
             Command::AskGate(_) => self.run.plan().gate_call(),
             Command::NestedCall { callee, .. } => return !callee.is_pure(),
             _ => return false,
@@ -65,20 +66,26 @@ impl Driver {
     pub(super) fn perform(&mut self, commands: Vec<Command>) {
         for command in commands {
             let host = Arc::clone(&self.host);
-            let call: Call = match command {
+            let (branch, call): (Option<u32>, Call) = match command {
                 Command::Call {
                     order,
                     attempt,
                     input,
                     deadline_ms,
                 } => {
-                    let Some(call) = self.run.plan().call(order).cloned() else {
+                    let Some(call) = self.run.call_of(order).cloned() else {
                         continue;
                     };
                     let within = Within::Step { order, attempt };
                     let key = self.idempotency_key(order);
                     let work = self.work(call, within, input, deadline_ms, key);
-                    Box::pin(perform::step(host, work, order, attempt))
+                    let branch = self.branch_at(Some(order));
+                    let made = perform::step(Arc::clone(&host), work, order, attempt);
+                    let made: Call = match branch {
+                        None => Box::pin(made),
+                        Some(_) => beside(&host, made),
+                    };
+                    (branch, made)
                 }
                 Command::NestedCall {
                     within,
@@ -87,7 +94,9 @@ impl Driver {
                     deadline_ms,
                     ..
                 } => {
-                    let Some(awaited) = self.awaited.last().filter(|awaited| awaited.path == path) else {
+                    let branch = self.branch_within(within);
+                    let awaited = self.lane(branch).awaited.last();
+                    let Some(awaited) = awaited.filter(|awaited| awaited.path == path) else {
                         continue;
                     };
                     let (call, lineage, until) =
@@ -100,10 +109,12 @@ impl Driver {
                         tools: Arc::new(broker),
                         ..self.work(call, within, input, deadline_ms, key)
                     };
-                    Box::pin(perform::nested(host, work, within, path))
+                    (branch, Box::pin(perform::nested(host, work, within, path)))
                 }
-                Command::NestedReply { path, reply } => {
-                    if let Some(awaited) = self.awaited.pop_if(|awaited| awaited.path == path) {
+                Command::NestedReply { within, path, reply } => {
+                    let branch = self.branch_within(within);
+                    let awaited = &mut self.lane(branch).awaited;
+                    if let Some(awaited) = awaited.pop_if(|awaited| awaited.path == path) {
                         awaited.answer(reply);
                     }
                     continue;
@@ -121,22 +132,27 @@ impl Driver {
                         step: question.step,
                         ..self.work(call, within, input, deadline_ms, key)
                     };
-                    Box::pin(perform::gate(host, work, question))
+                    (None, Box::pin(perform::gate(host, work, question)))
                 }
                 Command::AskPacks(question) => {
                     let left = question.deadline_ms.saturating_sub(self.clock.now_ms(&self.host));
                     let packs = Arc::clone(&self.packs);
-                    Box::pin(packs::ask(host, packs, question, Duration::from_millis(left)))
+                    let branch = self.branch_at(question.step);
+                    let asked = packs::ask(host, packs, question, Duration::from_millis(left));
+                    (branch, Box::pin(asked))
                 }
                 // Timers follow from the run's state; hooks and ends are in the store.
                 Command::StopCalls
+                | Command::StopBranch { .. }
                 | Command::StopNested { .. }
+                | Command::Interrupted { .. }
+                | Command::Noted
                 | Command::WakeAt { .. }
                 | Command::Notify { .. }
                 | Command::Escalated { .. }
                 | Command::Finished { .. } => continue,
             };
-            self.work.push(call);
+            self.lane(branch).work.push(call);
         }
     }
 

@@ -8,9 +8,10 @@ impl Driver {
     pub(super) fn park(&mut self) -> Parking {
         let is_done = self.ledger.is_durable()
             && !self.ledger.is_asked()
-            && self.work.is_empty()
+            && self.lanes.iter().all(|lane| lane.work.is_empty())
             && self.barred.is_empty()
             && self.held.is_empty()
+            && self.postponed.is_empty()
             && !self.journal.has_cleared();
         if !is_done || !self.inbox.is_empty() || !waits_for_a_person(&self.run, self.clock.now_ms(&self.host))
         {

@@ -79,13 +79,13 @@ impl Driver {
         let Command::Call { order, attempt, .. } = command else {
             return entry::intent_of(self.id, command);
         };
-        let pin = &self.run.plan().call(*order)?.pin;
-        entry::intent(self.id, pin, *order, *attempt)
+        let pin = &self.run.call_of(*order)?.pin;
+        entry::intent(&self.run, pin, *order, *attempt)
     }
 
-    /// Stable over attempts and restarts. A step of a chain has one iteration.
+    /// Stable over attempts and restarts.
     pub(super) fn idempotency_key(&self, order: u32) -> String {
-        entry::idempotency_key(self.id, order)
+        entry::idempotency_key(&self.run, order)
     }
 
     fn delivery(&self, rule_id: &str, hook: &Hook, now_ms: u64) -> NewDelivery {

@@ -32,6 +32,12 @@ pub enum EntryKind {
     Decided,
     /// The packs have answered.
     PacksAnswered,
+    /// A person has answered an interrupt of a graph.
+    Responded,
+    /// A person wants a graph to pause.
+    PauseAsked,
+    /// A person lets a graph go on.
+    Resumed,
     /// A time has come: of a retry or of an end.
     Tick,
     /// The run was cancelled.
@@ -146,6 +152,16 @@ const COMMON: &[EntryMember] = &[
         ])),
     )),
     derived(sometimes(
+        "nodes",
+        List(&Record(&[
+            always("order", Number),
+            always("node", Text),
+            always("iteration", Number),
+            always("status", Choice(StepStatus::NAMES)),
+            sometimes("code", Text),
+        ])),
+    )),
+    derived(sometimes(
         "nested",
         List(&Record(&[
             always("step", Number),
@@ -162,6 +178,7 @@ const COMMON: &[EntryMember] = &[
 const RESOLUTION: EntryShape = Record(&[
     always("sprite_id", Id),
     always("capability", Text),
+    sometimes("fields", TEXTS),
     sometimes("tool", Text),
     sometimes("version", Text),
     sometimes("plugin", Text),
@@ -284,11 +301,19 @@ const PACKS_ANSWERED: &[EntryMember] = &[
     derived(always("packs", List(&PACK_ANSWER))),
 ];
 
+const RESPONDED: &[EntryMember] = &[
+    always("interrupt_id", Text),
+    always("response", Any),
+    always("actor", Text),
+];
+
+const STEERED: &[EntryMember] = &[always("actor", Text)];
+
 const CANCELLED: &[EntryMember] = &[always("reason", Text), sometimes("actor", Text)];
 
 impl EntryKind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Started,
         Self::Intent,
         Self::CallEnded,
@@ -298,6 +323,9 @@ impl EntryKind {
         Self::GateAnswered,
         Self::Decided,
         Self::PacksAnswered,
+        Self::Responded,
+        Self::PauseAsked,
+        Self::Resumed,
         Self::Tick,
         Self::Cancelled,
     ];
@@ -330,6 +358,13 @@ impl EntryKind {
                 "The mounted packs have answered.",
                 PACKS_ANSWERED,
             ),
+            Self::Responded => (
+                "responded",
+                "A person has answered an interrupt of a graph.",
+                RESPONDED,
+            ),
+            Self::PauseAsked => ("pause_asked", "A person wants the graph to pause.", STEERED),
+            Self::Resumed => ("resumed", "A person lets the graph go on.", STEERED),
             Self::Tick => ("tick", "A retry or a timeout is due.", &[]),
             Self::Cancelled => ("cancelled", "The execution was cancelled.", CANCELLED),
         }

@@ -1,7 +1,7 @@
 //! Entries about calls that tools make (D23): asked for, ended, and made again after the host stopped.
 
 use super::super::body::Body;
-use super::{EntryKind, idempotency_key};
+use super::EntryKind;
 use mizzen_engine::plan::{Repeatable, ToolFacts};
 use mizzen_engine::run::{Callee, Command, Event, NestedAsked, Within};
 use mizzen_model::id::ExecutionId;
@@ -95,7 +95,7 @@ pub(super) fn interrupted(within: Within) -> Body {
 /// The key of a call that a tool makes: stable over attempts and restarts, as a step's is.
 pub(in super::super) fn key_of(id: ExecutionId, within: Within, path: &str) -> String {
     match within {
-        Within::Step { order, .. } => format!("{}/{path}", idempotency_key(id, order)),
+        Within::Step { order, .. } => format!("{id}/{order}/0/{path}"),
         Within::Gate { question } => format!("{id}/gate/{question}/{path}"),
     }
 }

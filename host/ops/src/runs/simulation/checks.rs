@@ -170,6 +170,8 @@ fn journal(entries: &[Value], heard: &Heard, result: &Value) -> Result<(), Strin
             }
             "gate_answered" | "packs_answered" => format!("{kind} {}", entry["question"]),
             "decided" => format!("{kind} {}", entry["escalation_id"]),
+            "responded" => format!("{kind} {}", entry["interrupt_id"]),
+            "pause_asked" | "resumed" => continue,
             _ => kind.to_owned(),
         };
         if !seen.insert(once.clone()) {
@@ -242,14 +244,19 @@ fn calls(entries: &[Value], planned: &Planned, result: &Value, record: &Record) 
     }
     let id = result["execution_id"].as_str().unwrap_or_default();
     nested_calls(entries, id, record)?;
+    let visits = super::graphs::keys(entries);
     for entry in entries.iter().filter(|entry| entry["kind"] == "call_ended") {
         let step = entry["step"].as_u64().ok_or("a call without a step")?;
-        let made = record.calls.get(&format!("{id}/{step}/0"));
+        let place = visits.get(&step).cloned().unwrap_or_else(|| format!("{step}/0"));
+        let made = record.calls.get(&format!("{id}/{place}"));
         let made = made.map(Vec::as_slice).unwrap_or_default();
-        let repeatable = planned
-            .plan
-            .call(u32::try_from(step).unwrap())
-            .is_some_and(|call| call.pin.repeatable);
+        let repeatable = match planned.plan.graph() {
+            Some(_) => made.iter().any(|call| call.repeatable),
+            None => planned
+                .plan
+                .call(usize::try_from(step).unwrap())
+                .is_some_and(|call| call.pin.repeatable),
+        };
         // What packs have not let through, or taken out, is not there to be compared.
         let is_gone = entry.get("withheld").is_some()
             || entry["output"]["call"] == REDACTED

@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::runs::resolve::Planned;
 use crate::runs::seal::HostKey;
 use mizzen_catalog::key::SecretKey;
-use mizzen_model::execution::ExecutionStatus;
+use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::governance::PackMode;
 use mizzen_store::{Fate, Fates, Idempotency};
 use serde_json::{Value, json};
@@ -84,6 +84,8 @@ pub(super) struct Client {
     input: Value,
     approves: bool,
     cancels_after_ms: Option<u64>,
+    /// Of a graph.
+    pauses: bool,
     pub(super) heard: Heard,
 }
 
@@ -103,6 +105,7 @@ impl Client {
             input,
             approves: dice.roll(4) > 0,
             cancels_after_ms: (dice.roll(6) == 0).then(|| dice.roll(400)),
+            pauses: Dice::of(seed, "pauses").roll(4) == 0,
             heard: Heard::default(),
         };
         (client, Arc::clone(&stage.scenes[scene]))
@@ -113,6 +116,8 @@ impl Client {
 pub(super) struct Met {
     /// How many processes died.
     pub(super) deaths: u64,
+    /// How the run ended.
+    pub(super) status: String,
     /// The calls that tools made, as the result shows them: status and error.
     pub(super) calls: Vec<(String, String)>,
 }
@@ -130,6 +135,7 @@ pub(super) fn simulate(stage: &mut Stage, seed: u64, deaths: Deaths) -> Result<M
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     Ok(Met {
         deaths: played.lives - 1,
+        status: text(&played.result["status"]),
         calls: all
             .map(|call| (text(&call["status"]), text(&call["error"]["code"])))
             .collect(),
@@ -377,6 +383,35 @@ async fn serve(
                 Err(error) => return Err(error.to_string()),
             }
         }
+        if shown.graph.is_some() {
+            steer(&host, &caller, &mut client, &shown).await?;
+        }
         clock.sleep(Duration::from_millis(25)).await;
+    }
+}
+
+/// What a client tells a graph: answers, a pause, to go on.
+async fn steer(
+    host: &Arc<Host>,
+    caller: &Caller,
+    client: &mut Client,
+    shown: &ChainExecutionResult,
+) -> Result<(), String> {
+    let id = shown.execution_id.uuid();
+    let told = match shown.status {
+        ExecutionStatus::AwaitingInput => {
+            let mut response = mizzen_model::json::Object::new();
+            response.insert("ok", client.approves.into());
+            response.insert("why", "sim".into());
+            host.respond_run(caller, id, None, response).await
+        }
+        ExecutionStatus::Paused => host.resume_run(caller, id).await,
+        ExecutionStatus::Running if std::mem::take(&mut client.pauses) => host.pause_run(caller, id).await,
+        _ => return Ok(()),
+    };
+    match told {
+        // It has gone on meanwhile, or cannot hear anybody while the store has no room.
+        Ok(_) | Err(crate::OpError::Refused(_) | crate::OpError::Fault(Fault::Unavailable(_))) => Ok(()),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! The chains that are run: a few dozen, made by dice, with everything that a run can meet.
 
 use super::clock::SimClock;
+use super::graphs;
 use super::world::{Dice, GATE};
 use crate::caller::Caller;
 use crate::entropy::CountingEntropy;
@@ -73,6 +74,20 @@ impl Stage {
         }
     }
 
+    /// The same with graphs.
+    pub(super) fn set_graphs() -> Self {
+        let store = Store::in_memory(Arc::new(Always)).unwrap();
+        let entropy = Arc::new(CountingEntropy::default());
+        let host = Host::with_ports(store.clone(), Arc::new(SimClock::default()), entropy);
+        Self {
+            store,
+            scenes: (0..SCENES)
+                .map(|number| Arc::new(graphs::scene(&host, number)))
+                .collect(),
+            played: HashMap::new(),
+        }
+    }
+
     /// How often a seed was played here before: every time its runs need ids of their own.
     pub(super) fn turn(&mut self, seed: u64) -> u64 {
         let played = self.played.entry(seed).or_default();
@@ -90,6 +105,11 @@ impl Stage {
     pub(super) fn inspect(&mut self) -> Store {
         self.reopen(Arc::new(Always))
     }
+}
+
+/// The pack that governs a graph: every other one has one.
+pub(super) fn graph_pins(number: u64) -> Vec<PackPin> {
+    pins(number.saturating_add(64))
 }
 
 /// The pack that governs a chain: every other one has one, at moments of its own. Not the fifth, on which a seed of
@@ -198,12 +218,14 @@ async fn scene(host: &Host, number: u64) -> Planned {
         .map(|(name, side_effects, repeatable)| Resolution {
             sprite_id: worker.clone(),
             capability: (*name).to_owned(),
+            fields: None,
             found: Found::Tool(pin(name, side_effects, *repeatable)),
         })
         .collect();
     resolutions.push(Resolution {
         sprite_id: agent_id,
         capability: "evaluate_gate".to_owned(),
+        fields: None,
         // Some gate agents read what others have written: packs are asked about these.
         found: Found::Tool(pin(GATE, if number % 4 == 3 { "read" } else { "none" }, true)),
     });

@@ -40,7 +40,7 @@ fn name(kind: EntryKind) -> String {
     format!("{words}Event")
 }
 
-/// What a pack said, with its place among the packs that the execution was begun with.
+/// A finding, with its pack's index among the packs that the execution was started with.
 fn pack_answer(known: &Map<String, Value>) -> Value {
     let mut schema = known.get("PackEvaluation").cloned().unwrap_or_default();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {

@@ -1,5 +1,5 @@
 //! The schemas of what is installed: plugins, and the tools, skills, stores and packs that they provide. `ops::toolbox` writes these
-//! documents; a test holds what a real host answers against them.
+//! documents; a test validates the responses of a real host against them.
 
 use super::{component, list, object, partial};
 use mizzen_model::manifest::Provides;
@@ -124,7 +124,7 @@ fn tool() -> Value {
         &[("name", text()), ("input", json!({}))],
         &[(
             "output",
-            json!({"description": "What must come back; null when only success is expected."}),
+            json!({"description": "The expected output; null when only success is expected."}),
         )],
     );
     object(&[
@@ -146,7 +146,7 @@ fn tool() -> Value {
         ("permissions", texts()),
         (
             "idempotency_key",
-            maybe_text("Where the input has the key that tells a repeated call from a second one."),
+            maybe_text("Where the input has the key that distinguishes a repeated call from a second one."),
         ),
         ("cost_estimate", maybe_text("A decimal number.")),
         ("examples", json!({"type": "array", "items": example})),

@@ -61,7 +61,8 @@ impl Equipment {
                 .or_insert_with(|| Value::Object(Map::new()));
             for text in &self.settings {
                 let (key, value) = pair(text, "--set", "KEY=VALUE")?;
-                let value = document_file::value(value).unwrap_or_else(|_| Value::from(value));
+                let value = document_file::value_or_text(value)
+                    .with_context(|| format!("--set {key} cannot be used"))?;
                 if let Some(settings) = settings.as_object_mut() {
                     settings.insert(key.to_owned(), value);
                 }
@@ -103,6 +104,16 @@ impl Equipment {
             texts.iter().map(read).collect()
         };
         let (asked, denied) = (read(&self.grants)?, read(&self.denied)?);
+        let declared = manifest.permission_set();
+        if let Some(stranger) = asked
+            .iter()
+            .find(|asked| !declared.iter().any(|declared| declared.overlaps(asked)))
+        {
+            bail!(
+                "--grant {stranger}: the plugin does not declare that; it declares {}",
+                listed(&declared)
+            );
+        }
         let granted = if self.grants.is_empty() {
             terms.grants.to_plugin(manifest)
         } else {
@@ -112,14 +123,9 @@ impl Equipment {
             .iter()
             .find(|denied| !granted.iter().any(|given| given == *denied))
         {
-            let given: Vec<String> = granted.iter().map(ToString::to_string).collect();
             bail!(
                 "--deny {stranger}: the plugin is not granted that; it is granted {}",
-                if given.is_empty() {
-                    "nothing".to_owned()
-                } else {
-                    given.join(", ")
-                }
+                listed(&granted)
             );
         }
         let rest = granted
@@ -131,6 +137,14 @@ impl Equipment {
             plugin: [(manifest.name().clone(), rest)].into(),
             ..Grants::default()
         }))
+    }
+}
+
+fn listed(permissions: &PermissionSet) -> String {
+    let texts: Vec<String> = permissions.iter().map(ToString::to_string).collect();
+    match texts.as_slice() {
+        [] => "nothing".to_owned(),
+        texts => texts.join(", "),
     }
 }
 

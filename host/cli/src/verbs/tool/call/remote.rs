@@ -1,61 +1,76 @@
-//! A call that a running server makes, over the host's own outgoing client.
+//! A call that a running host makes.
 
 use super::Call;
 use crate::account::{self, Names, PLAIN};
-use crate::follow::EXIT_WAITING;
+use crate::follow::{Decided, EXIT_WAITING, View, ask};
 use crate::output::{self, EXIT_REFUSED};
+use crate::remote_host::{HostClient, Post, USUAL_TIME};
 use anyhow::{Context, Result, bail};
-use mizzen_engine::WebUrl;
 use mizzen_model::duration::Duration as Timeout;
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_model::json::Json;
-use mizzen_ops::outgoing::{Outgoing, OutgoingLimits, Purpose};
-use mizzen_sandbox::{HostNamed, Http, HttpRequest, HttpResponse};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The variable with the API key: on the command line every user of the machine could read it.
-const KEY: &str = "MIZZEN_API_KEY";
-/// How long the server may take beyond the call's own timeout.
-const GRACE: Duration = Duration::from_secs(30);
-/// How long a call may take when the request does not say, as the server has it.
-const USUAL: Duration = Duration::from_secs(60);
-/// The largest answer that is read: an output with everything around it.
-const LARGEST: usize = 64 << 20;
+/// How long a call may take when the request does not say, as the host has it.
+const CALL_TIME: Duration = Duration::from_secs(60);
+/// How often the host is asked for a call that goes on after a person decided.
+const EVERY: Duration = Duration::from_millis(200);
 
 /// Sends the call and prints what came of it; the exit code.
 pub(super) async fn call(call: &Call, host: &str, request: &Json) -> Result<u8> {
-    let response = send(call, host, request).await?;
-    let body: Value = serde_json::from_slice(&response.body).with_context(|| {
-        format!(
-            "the server answered {} with a body that is not JSON; is {host} a Mizzen host?",
-            response.status
-        )
-    })?;
+    // An id is a path segment; the host knows which texts are ids, this keeps one from being a path or a query.
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if call.id.is_empty() || !call.id.chars().all(plain) {
+        bail!("{:?} is not a tool's id; write namespace.name", call.id);
+    }
+    // A timeout that is not one is refused by the host.
+    let timeout = call.timeout.as_deref().and_then(|text| Timeout::parse(text).ok());
+    let time = timeout.map_or(CALL_TIME, |timeout| Duration::from_millis(timeout.milliseconds()));
+    let client = HostClient::new(host, time.saturating_add(USUAL_TIME))?;
+    let post = Post {
+        body: Some(request.to_compact()),
+        idempotency_key: call.idempotency_key.clone(),
+    };
+    let answer = client
+        .answer_to(&format!("/v1/tools/{}/call", call.id), post)
+        .await?;
     // Also of a run that a pack stopped: that is answered as an error, without the run.
-    let Ok(result) = serde_json::from_value::<ChainExecutionResult>(body.clone()) else {
-        if call.json {
-            output::json(&body)?;
+    let Ok(mut result) = serde_json::from_value::<ChainExecutionResult>(answer.document.clone()) else {
+        if call.local.json {
+            output::json(&answer.document)?;
         } else {
-            eprintln!("error: {}", output::harmless(&refusal(response.status, &body)));
+            eprintln!("error: {}", output::harmless(&answer.refusal()));
         }
         return Ok(EXIT_REFUSED);
     };
-    if !call.json {
-        for line in account::lines(&account::rows(&result, &Names::new()), PLAIN) {
-            eprintln!("{line}");
+    let mut view = View::beside_output(call.local.json);
+    while result.status == ExecutionStatus::AwaitingApproval
+        && let Some(decided) = ask(&result, &mut view).await
+    {
+        match decide(&client, &result, &decided).await {
+            Ok(later) => result = later,
+            // The key may not decide: the refusal is shown, and the run still waits.
+            Err(error) => {
+                output::error(&error);
+                break;
+            }
         }
-        for line in account::lines(&[account::end(&result)], PLAIN) {
+    }
+    if !call.local.json {
+        let mut rows = account::rows(&result, &Names::new());
+        rows.push(account::end(&result));
+        for line in account::lines(&rows, PLAIN) {
             eprintln!("{line}");
         }
     }
     call.print(&result)?;
     if result.status == ExecutionStatus::AwaitingApproval {
-        if !call.json {
+        if !call.local.json {
+            let address = client.address();
+            let run = result.execution_id;
             eprintln!(
-                "it waits for a person: POST {}/v1/executions/{}/decision",
-                host.trim_end_matches('/'),
-                result.execution_id
+                "it waits for a person: mizzen runs approve {run} --host {address} --reason TEXT (or deny)"
             );
         }
         return Ok(EXIT_WAITING);
@@ -66,57 +81,24 @@ pub(super) async fn call(call: &Call, host: &str, request: &Json) -> Result<u8> 
     })
 }
 
-async fn send(call: &Call, host: &str, request: &Json) -> Result<HttpResponse> {
-    // An id is a path segment; the server knows which texts are ids, this keeps one from being a path or a query.
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if call.id.is_empty() || !call.id.chars().all(plain) {
-        bail!("{:?} is not a tool's id; write namespace.name", call.id);
-    }
-    let url = format!("{}/v1/tools/{}/call", host.trim_end_matches('/'), call.id);
-    let url =
-        WebUrl::parse(&url).with_context(|| format!("--host {host:?} is not an address of a server"))?;
-    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    match std::env::var(KEY) {
-        Ok(key) => headers.push(("authorization".to_owned(), format!("Bearer {}", key.trim()))),
-        Err(std::env::VarError::NotPresent) => {}
-        Err(std::env::VarError::NotUnicode(_)) => bail!("{KEY} is not UTF-8"),
-    }
-    if let Some(key) = &call.idempotency_key {
-        headers.push(("idempotency-key".to_owned(), key.clone()));
-    }
-    // A timeout that is not one is refused by the server.
-    let timeout = call.timeout.as_deref().and_then(|text| Timeout::parse(text).ok());
-    let time = timeout.map_or(USUAL, |timeout| Duration::from_millis(timeout.milliseconds()));
-    let limits = OutgoingLimits {
-        time: time.saturating_add(GRACE),
-        response: LARGEST,
+/// Sends the decision, and waits until the run has ended or waits again.
+async fn decide(
+    client: &HostClient,
+    waiting: &ChainExecutionResult,
+    decided: &Decided,
+) -> Result<ChainExecutionResult> {
+    let path = format!("/v1/executions/{}", waiting.execution_id);
+    let body = json!({
+        "decision": decided.decision.as_str(), "reason": decided.reason, "escalation_id": decided.escalation_id,
+    });
+    let read = |document: Value| {
+        serde_json::from_value::<ChainExecutionResult>(document)
+            .context("the host answered with something that is not an execution")
     };
-    let outgoing = Outgoing::system(limits).serving(Purpose::Operator);
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        url,
-        headers,
-        body: request.to_compact().into_bytes(),
-        timeout: None,
-        host_named: HostNamed::Exactly,
-    };
-    Ok(outgoing.fetch(request).await?)
-}
-
-/// An error envelope as a person reads it.
-fn refusal(status: u16, body: &Value) -> String {
-    let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
-    let details = body.get("details");
-    let detail = |name: &str| {
-        details
-            .and_then(|details| details.get(name))
-            .and_then(Value::as_str)
-    };
-    let mut said = format!("{} (HTTP {status}): {}", text("code"), text("message"));
-    for name in ["reason", "rule", "execution_id"] {
-        if let Some(value) = detail(name) {
-            said.push_str(&format!("\n  {name}: {value}"));
-        }
+    let mut result = read(client.post(&format!("{path}/decision"), Some(&body)).await?)?;
+    while !result.status.is_final() && result.status != ExecutionStatus::AwaitingApproval {
+        tokio::time::sleep(EVERY).await;
+        result = read(client.get(&path).await?)?;
     }
-    said
+    Ok(result)
 }
