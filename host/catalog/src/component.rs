@@ -5,8 +5,8 @@
 mod nesting;
 
 use crate::package::section::sections;
+use mizzen_json::shorten;
 use mizzen_model::manifest::Provides;
-use mizzen_model::namespace::shorten;
 use mizzen_model::permission::Kind;
 use semver::Version;
 use serde::Serialize;

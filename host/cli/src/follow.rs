@@ -10,8 +10,8 @@ pub(crate) use view::View;
 
 use crate::output;
 use anyhow::Result;
+use mizzen_json::{Limits, parse};
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
-use mizzen_model::json::{Limits, parse};
 use mizzen_ops::{Caller, ExecutionEvent, Host, OpError, Refusal};
 use mizzen_store::DeliveryState;
 use question::{Answer, Question, Subject};

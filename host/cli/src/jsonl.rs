@@ -1,6 +1,6 @@
 //! Lines of JSON in, lines of JSON out, in the same order and as many.
 
-use mizzen_model::json::{Json, Limits, ParseCode, ParseError, parse_bytes};
+use mizzen_json::{Json, Limits, ParseCode, ParseError, parse_bytes};
 use std::io::{BufRead, Write};
 
 /// One line of input: an object, or why it is none.

@@ -6,8 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-pub mod condition;
-pub mod map;
 mod outcome;
 pub mod pack;
 mod permit;

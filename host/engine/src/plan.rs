@@ -6,9 +6,10 @@ mod tool;
 
 pub use tool::ToolPlan;
 
-use crate::condition::{Condition, ConditionError};
-use crate::map::{EntryError, Map, Side};
 use crate::schema::Schema;
+use mizzen_condition::map::{EntryError, Map, Side};
+use mizzen_condition::{Condition, ConditionError};
+use mizzen_json::{Json, Object};
 use mizzen_model::chain::{Chain, ChainStep};
 use mizzen_model::council::Council;
 use mizzen_model::execution::ExecutionError;
@@ -16,7 +17,6 @@ use mizzen_model::facts::templates;
 use mizzen_model::gate::{Gate, GatePosition, GateScope, StepGate};
 use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
-use mizzen_model::json::{Json, Object};
 use mizzen_model::pack::Moment;
 use mizzen_model::rule::{Enforcement, Hook, RuleAction};
 use mizzen_model::sprite::{Capability, Sprite};

@@ -9,7 +9,7 @@ use crate::outcome::{CallReport, Outcome};
 use crate::permit::Permit;
 use crate::profile::Profile;
 use crate::schema::{Schema, SchemaRefusal, Violation};
-use mizzen_model::json::{Limits, parse};
+use mizzen_json::{Limits, parse};
 use mizzen_model::tool_spec::ToolSpec;
 use serde_json::Value;
 use std::fmt;

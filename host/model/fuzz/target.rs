@@ -1,11 +1,11 @@
 //! What the fuzzers run: `fuzz_targets/ir.rs` under libFuzzer, `tests/ir_fuzz.rs` inside the tests, which also keeps this compiling.
 
+use mizzen_json::yaml;
+use mizzen_json::{Json, Limits, Span, parse_bytes};
 use mizzen_model::ir::{GraphFormat, diff, fact_content_hash, validate};
 use mizzen_model::ir::{
     IRDocument, Options, RecordName, draw, dumps, dumps_canonical, inspect, inspect_tape, loads,
 };
-use mizzen_model::json::{Json, Limits, Span, parse_bytes};
-use mizzen_model::yaml;
 
 /// A place that an editor can underline.
 fn assert_within(text: &str, span: Option<Span>) {

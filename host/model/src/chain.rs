@@ -12,10 +12,10 @@ use crate::duration::Duration;
 use crate::gate::{GATE, Gate, GatePosition};
 use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
 use crate::id::ChainId;
-use crate::json::Json;
 use crate::problem::Problems;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, Text, read};
 use crate::sprite::UUID;
+use mizzen_json::Json;
 
 /// The most steps of one chain.
 pub const STEPS_MAX: usize = 1000;

@@ -3,7 +3,7 @@
 //! What is hashed is the document without `id`, `created`, `fingerprint` and `metadata.created`, exactly there and at no other
 //! depth, as canonical ASCII JSON. Dereferenced prompt text must already be in place. Nothing here normalises Unicode.
 
-use crate::json::Json;
+use mizzen_json::Json;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! Gates: checkpoints at which the gate agent can veto.
 
 use crate::id::SpriteId;
-use crate::json::Json;
 use crate::record::{Field, Fields, Kind, ObjectWriter, Record, choice};
 use crate::sprite::UUID;
+use mizzen_json::Json;
 
 /// The longest condition of a gate, in characters.
 pub const GATE_CONDITION_MAX: usize = 2048;

@@ -5,9 +5,9 @@
 
 use crate::facts::FACTS_VERSION;
 use crate::ir::{self, PackCompatError, PackRequires, check_pack_compat};
-use crate::json::Json;
 use crate::manifest::API_VERSION;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice};
+use mizzen_json::Json;
 
 /// The longest id of a pack, in characters.
 pub const PACK_ID_MAX: usize = 128;

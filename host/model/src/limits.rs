@@ -67,7 +67,7 @@ impl ByteSize {
         quantity(text, SIZE_UNITS, MAX_SIZE)
             .map(Self)
             .ok_or_else(|| QuantityError {
-                text: crate::namespace::shorten(text),
+                text: mizzen_json::shorten(text),
                 what: "a size",
                 expected: "a whole number above zero with B, KiB, MiB or GiB, such as \"64MiB\"",
             })
@@ -114,7 +114,7 @@ impl TimeSpan {
         quantity(text, TIME_UNITS, MAX_SPAN_MS)
             .map(Self::millis)
             .ok_or_else(|| QuantityError {
-                text: crate::namespace::shorten(text),
+                text: mizzen_json::shorten(text),
                 what: "a span of time",
                 expected: "a whole number above zero with ms, s, m or h, such as \"2s\", up to 24h",
             })

@@ -5,10 +5,11 @@
 //! reader that enforces it, and describe it in the documentation of plugin authors.
 
 use crate::limits::{ByteSize, LimitsDraft, TimeSpan};
-use crate::namespace::{Namespace, PluginName, ToolName, shorten};
+use crate::namespace::{Namespace, PluginName, ToolName};
 use crate::permission::{Permission, PermissionSet};
-use crate::strict_toml::{Node, Problems, Reader, Section};
 use crate::tool_spec::{LegacySideEffects, SideEffects};
+use mizzen_json::shorten;
+use mizzen_json::strict_toml::{Node, Problems, Reader, Section};
 use semver::Version;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

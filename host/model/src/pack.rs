@@ -1,7 +1,7 @@
 //! Bosun packs as they describe themselves, checked.
 
 use crate::ir::{PackRequires, validate_pack_id};
-use crate::namespace::shorten;
+use mizzen_json::shorten;
 use semver::Version;
 use serde::Serialize;
 use std::fmt;

@@ -14,7 +14,7 @@ pub use net::{HostPort, NetScope};
 pub use set::{Effective, PermissionSet};
 
 use crate::glob::Glob;
-use crate::namespace::shorten;
+use mizzen_json::shorten;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

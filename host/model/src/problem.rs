@@ -6,9 +6,6 @@ use std::fmt;
 /// more than a page of them, and the answer must stay small. The rest is counted in [`Problems::omitted`].
 pub const MAX_PROBLEMS: usize = 256;
 
-/// How many characters of a client's text a message quotes.
-const QUOTED_CHARS: usize = 64;
-
 /// The kind of a mistake, stable over versions: programs match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
@@ -208,59 +205,17 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The pointer to a field of the object at `parent`, escaped as RFC 6901 asks.
-pub fn field_path(parent: &str, field: &str) -> String {
-    let mut path = String::with_capacity(parent.len() + field.len() + 1);
-    path.push_str(parent);
-    path.push('/');
-    for character in field.chars() {
-        match character {
-            '~' => path.push_str("~0"),
-            '/' => path.push_str("~1"),
-            other => path.push(other),
-        }
-    }
-    path
-}
-
-/// The pointer to an item of the array at `parent`.
-pub fn item_path(parent: &str, index: usize) -> String {
-    format!("{parent}/{index}")
-}
-
-/// A client's text, quoted for a message: escaped and cut, because it may be a megabyte of control characters.
-pub(crate) fn quote(text: &str) -> String {
-    let cut: String = text.chars().take(QUOTED_CHARS).collect();
-    if cut.len() < text.len() {
-        format!("{cut:?}…")
-    } else {
-        format!("{cut:?}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn pointers_escape_tilde_and_slash() {
-        assert_eq!(field_path("/a", "b/c~d"), "/a/b~1c~0d");
-        assert_eq!(item_path("/a", 3), "/a/3");
-    }
-
-    #[test]
     fn a_million_mistakes_are_counted_and_not_kept() {
         let mut problems = Problems::new();
         for index in 0..MAX_PROBLEMS + 10 {
-            problems.push(item_path("", index), Code::Missing, "m");
+            problems.push(format!("/{index}"), Code::Missing, "m");
         }
         assert_eq!((problems.len(), problems.omitted()), (MAX_PROBLEMS, 10));
         assert!(problems.to_string().ends_with("; and 10 more"));
-    }
-
-    #[test]
-    fn quotes_are_cut_and_escaped() {
-        assert_eq!(quote("a\nb"), "\"a\\nb\"");
-        assert_eq!(quote(&"é".repeat(65)), format!("\"{}\"…", "é".repeat(64)));
     }
 }

@@ -6,8 +6,8 @@ pub(crate) use hook::is_hook;
 pub use hook::{HOOK_MAX, HOOK_PATTERN, Hook, NotAHook};
 
 use crate::duration::Duration;
-use crate::json::Json;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice};
+use mizzen_json::Json;
 
 /// The longest condition of a rule, in characters.
 pub const RULE_CONDITION_MAX: usize = 4096;

@@ -36,9 +36,9 @@ pub use version::{NotAVersion, SEMVER_MAX, SEMVER_PATTERN, SemVer};
 
 use crate::fingerprint::{Fingerprint, FingerprintType};
 use crate::id::{ChainId, SpriteId};
-use crate::json::Json;
 use crate::problem::{Code, Problems};
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice, read};
+use mizzen_json::Json;
 
 pub(crate) const UUID: Kind = Kind::formatted(Format::Uuid);
 
@@ -203,7 +203,7 @@ impl SpriteBody {
             if !seen.insert(capability.name.as_str()) {
                 let message = format!(
                     "a capability named {} is declared twice",
-                    crate::problem::quote(&capability.name)
+                    mizzen_json::quote(&capability.name)
                 );
                 problems.push(format!("/capabilities/{index}/name"), Code::Duplicate, message);
             }

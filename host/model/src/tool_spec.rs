@@ -8,8 +8,9 @@ mod effects;
 
 pub use draft::{ExampleDraft, LegacySideEffects, ToolDraft};
 
-use crate::namespace::{Namespace, ToolId, ToolName, shorten};
+use crate::namespace::{Namespace, ToolId, ToolName};
 use crate::permission::{Permission, PermissionSet};
+use mizzen_json::shorten;
 use semver::Version;
 use serde::{Serialize, Serializer};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Promises about every document, not only the ones somebody thought of.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
+use mizzen_json::{Integer, Json, Object};
 use mizzen_model::ir::*;
-use mizzen_model::json::{Integer, Json, Object};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {

@@ -5,11 +5,11 @@
     reason = "a helper of a test may fail the test"
 )]
 
+use mizzen_json::{Json, Limits, parse};
 use mizzen_model::ir::{
     IRDocument, Options, dumps, dumps_canonical, fact_content_hash, graph_hash, inspect, loads, validate,
     validate_value,
 };
-use mizzen_model::json::{Json, Limits, parse};
 
 fn rows(text: &str) -> impl Iterator<Item = Json> {
     text.lines().map(|line| Json::parse(line).unwrap())

@@ -26,7 +26,7 @@ impl Host {
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
-        document: &mizzen_model::json::Json,
+        document: &mizzen_json::Json,
         key: Option<IdempotencyKey>,
         wait: Wait,
     ) -> Result<Executed, OpError> {

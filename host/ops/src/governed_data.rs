@@ -177,12 +177,12 @@ fn entry(action: &str, packs: &[GoverningPack], now_ms: i64, detail: serde_json:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mizzen_model::json::{Limits, parse};
+    use mizzen_json::{Limits, parse};
 
     fn mounts(text: &str) -> Vec<PackMount> {
         let limits = Limits::default();
         let tape = parse(text, limits).unwrap();
-        let mizzen_model::json::Json::Array(items) = tape.root().to_json() else {
+        let mizzen_json::Json::Array(items) = tape.root().to_json() else {
             panic!("{text}")
         };
         items.iter().map(|item| PackMount::parse(item).unwrap()).collect()

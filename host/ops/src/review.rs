@@ -1,7 +1,7 @@
 //! Judging what is inside a council when it is written: what the tables cannot say.
 
 use crate::error::{Fault, OpError, Refusal};
-use mizzen_engine::condition::{Condition, Context, Fuel, Variable};
+use mizzen_condition::{Condition, Context, Fuel, Variable};
 use mizzen_model::council::{Council, Warning};
 use mizzen_model::problem::Code;
 use mizzen_model::rule::{Enforcement, RuleAction};

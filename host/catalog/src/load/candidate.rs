@@ -146,7 +146,7 @@ impl Candidate {
                 Need::Refused { reason } => {
                     let message = format!(
                         "the component imports {}, which is not offered",
-                        mizzen_model::namespace::shorten(&import.name)
+                        mizzen_json::shorten(&import.name)
                     );
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, reason);
                 }

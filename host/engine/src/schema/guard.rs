@@ -215,7 +215,7 @@ impl Graph {
             let Some(reference) = self.nodes.get_mut(index).and_then(|node| node.reference.take()) else {
                 continue;
             };
-            let pointer = mizzen_model::percent::decode_lossy(reference.trim_start_matches('#'));
+            let pointer = mizzen_json::percent::decode_lossy(reference.trim_start_matches('#'));
             let target = anchors
                 .get(&reference)
                 .or_else(|| by_path.get(&*pointer))

@@ -4,9 +4,9 @@ use super::{ChainCondition, STEPS_MAX};
 use crate::duration::Duration;
 use crate::gate::{GatePosition, STEP_GATE, StepGate};
 use crate::id::SpriteId;
-use crate::json::{Json, Object};
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
 use crate::sprite::{CAPABILITY_NAME_MAX, UUID};
+use mizzen_json::{Json, Object};
 
 /// The most entries of one map.
 const MAP_MAX: usize = 256;

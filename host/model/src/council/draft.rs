@@ -7,12 +7,12 @@ use super::{
 use crate::chain::{CHAIN_DRAFT, Chain, ChainDraft};
 use crate::governance::PackMount;
 use crate::id::{ChainId, CouncilId, SpriteId};
-use crate::json::Json;
 use crate::problem::Problems;
 use crate::record::{Kind, Record, read};
 use crate::rule::Rule;
 use crate::sprite::{Sprite, UUID};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
 
 /// The table of what POST and PUT take. The first three lines are the seed's first three validations.
 pub static COUNCIL_DRAFT: Record = Record {

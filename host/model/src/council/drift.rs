@@ -2,9 +2,9 @@
 
 use super::Council;
 use crate::id::SpriteId;
-use crate::json::Json;
 use crate::record::{Field, Fields, Kind, ObjectWriter, Record};
 use crate::sprite::{Sprite, UUID};
+use mizzen_json::Json;
 
 /// A drift's table.
 pub static SPRITE_DRIFT: Record = Record {

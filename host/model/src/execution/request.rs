@@ -3,9 +3,9 @@
 use super::Approval;
 use crate::duration::Duration;
 use crate::id::{ChainId, CouncilId};
-use crate::json::{Json, Object};
 use crate::problem::{Code, Problems};
 use crate::record::{Field, Fields, Format, Kind, Record, read};
+use mizzen_json::{Json, Object};
 
 /// A request to run a chain.
 pub static CHAIN_EXECUTE_REQUEST: Record = Record {

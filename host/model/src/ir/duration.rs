@@ -1,7 +1,7 @@
 //! Durations: ISO 8601 text or seconds in, ISO 8601 out.
 
 use super::record::{Emit, Reader, SchemaBook, Value, Writer};
-use crate::json::{Json, Node, View};
+use mizzen_json::{Json, Node, View};
 use std::fmt;
 
 /// A signed duration to the microsecond, at most 999,999,999 days either way (what the wire format's other readers hold).

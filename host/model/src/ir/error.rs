@@ -1,7 +1,7 @@
 //! What a validator says.
 
-use crate::json::{Form, Node, write_string};
-use crate::json::{Span, View};
+use mizzen_json::{Form, Node, write_string};
+use mizzen_json::{Span, View};
 use std::borrow::Cow;
 
 /// Which check refused the document. Stages run in this order and the first with errors reports alone.

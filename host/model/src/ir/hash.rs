@@ -2,9 +2,9 @@
 
 use super::dumps::dumps_canonical;
 use super::records::IRDocument;
-use crate::json::Json;
 use blake2::Blake2b;
 use blake2::digest::{Digest, consts::U16};
+use mizzen_json::Json;
 
 /// The content hash of a fact: BLAKE2b of its canonical, ASCII-escaped JSON, 32 hex digits.
 pub fn fact_content_hash(fact: &Json) -> String {

@@ -8,7 +8,7 @@ mod targets;
 use super::error::Warning;
 use super::records::IRDocument;
 use super::validate::member;
-use crate::json::{Node, Span, View};
+use mizzen_json::{Node, Span, View};
 use std::borrow::Cow;
 
 /// What is suspicious in a document, at most `limit` of it. With the document's root, every warning has its place in the source.

@@ -4,7 +4,7 @@ use super::error::{Stage, ValidationError, Warning, shorten};
 use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::{lint, version};
-use crate::json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
+use mizzen_json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.

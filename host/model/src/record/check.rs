@@ -3,8 +3,9 @@
 
 use super::format::Format;
 use super::{Field, Kind, List, Presence, Record, Repetition, Text};
-use crate::json::{Event, Json, Object, Order, Walk, escape_token};
-use crate::problem::{Code, Problems, quote};
+use crate::problem::{Code, Problems};
+use mizzen_json::quote;
+use mizzen_json::{Event, Json, Object, Order, Walk, escape_token};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 

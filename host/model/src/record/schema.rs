@@ -1,7 +1,7 @@
 //! A record's table as JSON Schema (Draft 2020-12).
 
 use super::{Kind, Presence, Record, Repetition};
-use crate::json::{Json, Object};
+use mizzen_json::{Json, Object};
 
 /// Where the schemas of nested records are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! A named skill of a sprite, and what performs it.
 
 use super::ToolReference;
-use crate::json::{Json, Object};
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
+use mizzen_json::{Json, Object};
 
 /// The longest name of a capability, and so of a step's action, in characters.
 pub(crate) const CAPABILITY_NAME_MAX: usize = 128;

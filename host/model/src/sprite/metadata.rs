@@ -1,8 +1,8 @@
 //! Who wrote a sprite, when, and how to find it.
 
-use crate::json::Json;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
 
 const AUTHOR: Field = Field::required("author", Kind::text(1, 256), "Who wrote the sprite.");
 const CREATED: Field = Field::required(

@@ -1,7 +1,7 @@
 //! Declared tests of a sprite, and how an answer is judged.
 
-use crate::json::{Json, Object};
 use crate::record::{Field, Fields, Kind, ObjectWriter, Record};
+use mizzen_json::{Json, Object};
 
 /// A test case's table.
 pub static TEST_CASE: Record = Record {

@@ -3,11 +3,11 @@
 use crate::examples::{
     LEWIS, SOL_FORGE, STRANGER, chain, council, council_draft, json, sprite, summary, with,
 };
+use mizzen_json::Json;
 use mizzen_model::chain::Chain;
 use mizzen_model::council::{Council, CouncilDraft, CouncilStamp, GateAgentRefusal};
 use mizzen_model::document::Document;
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
-use mizzen_model::json::Json;
 use mizzen_model::sprite::Sprite;
 use mizzen_model::timestamp::Timestamp;
 

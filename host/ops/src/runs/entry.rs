@@ -14,13 +14,13 @@ use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::plan::Governs;
 use mizzen_engine::run::{CallFailure, Event, KeptLog, Released, Transient};
+use mizzen_json::serde_to_canonical;
 use mizzen_model::execution::{
     Approval, CallLog, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation,
     StepStatus,
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
-use mizzen_model::json::serde_to_canonical;
 use mizzen_store::RunEvent;
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -11,9 +11,9 @@ use crate::toolbox::{InstalledPack, Loaded, MomentTerms};
 use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
 use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion};
+use mizzen_json::{Form, serde_write_canonical, write_string};
 use mizzen_model::execution::PackEvaluation;
 use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
-use mizzen_model::json::{Form, serde_write_canonical, write_string};
 use mizzen_model::pack::Moment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -416,7 +416,7 @@ fn severity(text: &str) -> Option<Severity> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use mizzen_model::json::serde_to_canonical;
+    use mizzen_json::serde_to_canonical;
     use serde_json::json;
 
     #[test]

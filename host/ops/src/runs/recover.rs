@@ -243,7 +243,7 @@ mod tests {
     use super::super::resolve::{Found, Pin, Pinned, Planned, Resolution};
     use super::*;
     use crate::caller::Caller;
-    use mizzen_model::json::{Json, Limits, parse};
+    use mizzen_json::{Json, Limits, parse};
     use mizzen_store::{Options, Store};
     use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use super::source::Input;
 use crate::diagnostic::{Colour, Diagnostic, Severity, Source, render};
+use mizzen_json::{Json, Object, Span};
 use mizzen_model::ir::{Inspection, ValidationError, Warning};
-use mizzen_model::json::{Json, Object, Span};
 use std::io::Write as _;
 
 /// How many findings of one document people see; programs ask for `--json` and get all.

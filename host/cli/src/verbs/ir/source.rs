@@ -1,8 +1,8 @@
 //! Where documents come from: a file or standard input, JSON or YAML.
 
+use mizzen_json::yaml;
+use mizzen_json::{Limits, ParseError, Tape};
 use mizzen_model::ir::{Inspection, Options, ValidationError, inspect_tape, parse_failure};
-use mizzen_model::json::{self, Limits, ParseError, Tape};
-use mizzen_model::yaml;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -105,7 +105,7 @@ impl Reading {
                 });
             }
             Err(error) => {
-                let refused = json::parse_bytes(error.as_bytes(), limits).err();
+                let refused = mizzen_json::parse_bytes(error.as_bytes(), limits).err();
                 (refused, String::from_utf8_lossy(error.as_bytes()).into_owned())
             }
         };
@@ -128,12 +128,12 @@ type ParseJson<'i> = fn(&'i str, Limits) -> Result<Tape<'i>, ParseError>;
 impl Input {
     /// The text on a tape, for a validator.
     pub(super) fn parse(&self) -> Result<Tape<'_>, Box<ValidationError>> {
-        self.parse_by(json::parse_lossy)
+        self.parse_by(mizzen_json::parse_lossy)
     }
 
     /// The text on a tape, refused when a string of it is no Unicode text.
     pub(super) fn parse_exactly(&self) -> Result<Tape<'_>, Box<ValidationError>> {
-        self.parse_by(json::parse)
+        self.parse_by(mizzen_json::parse)
     }
 
     fn parse_by<'i>(&'i self, parse_json: ParseJson<'i>) -> Result<Tape<'i>, Box<ValidationError>> {

@@ -3,7 +3,7 @@
 use crate::document_file as source;
 use crate::output;
 use mizzen_engine::admit_sprite;
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_model::problem::{Problem, Problems};
 use mizzen_model::sprite::{Sprite, SpriteBody, SpriteDraft};
 use std::path::{Path, PathBuf};

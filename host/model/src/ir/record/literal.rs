@@ -48,11 +48,11 @@ macro_rules! literal {
 
         impl $crate::ir::record::Value for $name {
             fn read<'t>(
-                node: $crate::json::Node<'t>,
+                node: ::mizzen_json::Node<'t>,
                 reader: &mut $crate::ir::record::Reader<'t>,
             ) -> Option<Self> {
                 let found = match node.view() {
-                    $crate::json::View::String(text) => $name::parse(text),
+                    ::mizzen_json::View::String(text) => $name::parse(text),
                     _ => None,
                 };
                 match found {
@@ -66,7 +66,7 @@ macro_rules! literal {
                 }
             }
 
-            fn schema(_: &mut $crate::ir::record::SchemaBook) -> $crate::json::Json {
+            fn schema(_: &mut $crate::ir::record::SchemaBook) -> ::mizzen_json::Json {
                 $crate::ir::record::SchemaBook::one_of(&[$($wire, $($other,)?)*])
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::ir::duration::Duration;
 use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, record};
-use crate::json::{Integer, Json, Node, Object};
-use crate::nearest;
+use mizzen_json::nearest;
+use mizzen_json::{Integer, Json, Node, Object};
 
 record! {
     /// Go to a node.

@@ -1,7 +1,7 @@
 //! The plugin manifest as an IR record.
 
 use crate::ir::record::{Emit, Reader, SchemaBook, Value, Writer, literal, object, record};
-use crate::json::{Integer, Json, Node};
+use mizzen_json::{Integer, Json, Node};
 
 literal! {
     /// The plugin contract this build speaks.

@@ -1,7 +1,7 @@
 //! Skills.
 
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use mizzen_json::Object;
 
 record! {
     /// A skill that a document relies on.

@@ -1,7 +1,7 @@
 //! Stores.
 
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use mizzen_json::Object;
 
 record! {
     /// A store binding inside a document.

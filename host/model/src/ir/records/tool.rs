@@ -2,7 +2,7 @@
 
 use crate::ir::decimal::Decimal;
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use mizzen_json::Object;
 
 record! {
     /// A tool that a document relies on.

@@ -6,10 +6,10 @@
     clippy::indexing_slicing
 )]
 
-use mizzen_engine::map::{
+use mizzen_condition::map::{
     MAX_PATH_CHARS, MAX_SEGMENTS, Map, MapFault, Path, PathErrorKind, Root, Scope, Segment, Side, Tree,
 };
-use mizzen_model::json::{Json, Object};
+use mizzen_json::{Json, Object};
 use proptest::prelude::*;
 use serde_json::Value;
 

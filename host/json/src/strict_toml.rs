@@ -4,7 +4,7 @@
 //! Used for `plugin.toml`, `trust.toml` and `mizzen.toml`. The text is bounded by the caller's limit, nesting by the
 //! parser's (80), the number of problems by [`MAX_PROBLEMS`].
 
-use crate::namespace::shorten;
+use crate::shorten;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

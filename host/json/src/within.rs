@@ -104,8 +104,8 @@ fn spelled_in_hex(source: &str, character: char) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::json::{Limits, Tape, View, parse};
     use crate::yaml;
+    use crate::{Limits, Tape, View, parse};
 
     fn first_item<'t>(tape: &'t Tape<'t>) -> super::Node<'t> {
         match tape.root().view() {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const GUIDE: &str = include_str!("../../../../../docs/conditions.md");
+const GUIDE: &str = include_str!("../../../../docs/conditions.md");
 
 #[test]
 fn every_row_of_the_guide_is_what_it_says() {

@@ -1,6 +1,7 @@
-//! Conditions of gates and rules: CEL, compiled when a council or chain is created, evaluated under a budget.
+//! Expressions that councils carry: conditions of gates and rules, and [`map`]s of steps. Compiled when a council or chain is created,
+//! evaluated under a budget.
 //!
-//! Why an own implementation: the text comes from clients. Everything here is bounded before it can hurt (length,
+//! A condition is CEL. Why an own implementation: the text comes from clients. Everything here is bounded before it can hurt (length,
 //! operators, nesting, nodes, comprehensions, fuel), nothing recurses with the input, and nothing can read a clock or be
 //! random, so a decision can be reproduced from the journal. The `cel` crate is the oracle of the tests.
 //!
@@ -9,7 +10,9 @@
 //! messages, optionals, time zones, and a comprehension inside a comprehension (docs/conditions.md has the whole list). JSON numbers are `int` where they are written without
 //! fraction and exponent, `uint` above that range, else `double`.
 //!
-//! To add a function: `function.rs` and `call.rs`.
+//! Not here: when a condition is evaluated and what follows (`host/engine`). To add a function: `function.rs` and `call.rs`.
+
+#![forbid(unsafe_code)]
 
 mod ast;
 mod call;
@@ -19,6 +22,7 @@ mod function;
 mod lexer;
 mod limits;
 mod literal;
+pub mod map;
 mod names;
 mod operator;
 mod parser;
@@ -31,7 +35,7 @@ mod variable;
 
 pub use error::{ConditionError, EvalError, EvalErrorKind, Position};
 pub use limits::{Fuel, Limits};
-pub(crate) use pattern::Pattern;
+pub use pattern::Pattern;
 pub use variable::{Context, Variable, Variables};
 
 use ast::{Ast, Expr, NodeId};

@@ -42,7 +42,7 @@ pub(crate) fn unknown_function(name: &str, position: Position) -> ConditionError
             let known = Function::names()
                 .chain(Comprehension::NAMES.map(|(name, _)| name))
                 .chain(["has"]);
-            match mizzen_model::nearest(name, known) {
+            match mizzen_json::nearest(name, known) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => {
                     let names: Vec<_> = Function::names().collect();

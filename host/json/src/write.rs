@@ -17,7 +17,8 @@ pub enum Form {
 }
 
 impl Form {
-    pub(crate) fn order(self) -> Order {
+    /// In which order members are written.
+    pub fn order(self) -> Order {
         match self {
             Form::Compact | Form::CompactAscii => Order::Insertion,
             Form::Canonical | Form::CanonicalAscii => Order::CodePoint,

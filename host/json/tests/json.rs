@@ -1,42 +1,10 @@
-//! The JSON module against what Python's reader and writer do, and against hostile input.
+//! JSON against what Python's reader and writer do, and against hostile input.
 
-use mizzen_model::fingerprint::{Fingerprint, FingerprintType, canonical_text};
-use mizzen_model::json::{Json, Limits, ParseCode, View, parse, parse_bytes, serde_to_canonical};
+use mizzen_json::{Json, Limits, ParseCode, View, parse, parse_bytes, serde_to_canonical};
 use proptest::prelude::*;
 
 fn code(text: &str) -> Option<ParseCode> {
     parse(text, Limits::default()).err().map(|error| error.code)
-}
-
-#[test]
-fn fingerprints_agree_with_the_reference() {
-    let rows = Json::parse(include_str!("data/sprite-fingerprints.json")).unwrap();
-    for row in rows.as_array().unwrap().iter() {
-        let name = row.get("name").unwrap();
-        let sprite = row.get("sprite").unwrap();
-        assert_eq!(
-            Some(canonical_text(sprite).as_str()),
-            row.get("canonical").unwrap().as_str(),
-            "{name:?}"
-        );
-        let expected = row.get("expected").unwrap();
-        let fingerprint = Fingerprint::of(sprite, FingerprintType::default());
-        assert_eq!(
-            Some(fingerprint.to_string().as_str()),
-            expected.get("text").unwrap().as_str(),
-            "{name:?}"
-        );
-        assert_eq!(
-            Some(fingerprint.hash()),
-            expected.get("hash").unwrap().as_str(),
-            "{name:?}"
-        );
-        assert_eq!(
-            Some(fingerprint.algorithm()),
-            expected.get("type").unwrap().as_str(),
-            "{name:?}"
-        );
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a scalar means: the core schema of YAML 1.2. `yes`, `no`, `on` and `off` are texts there, and so they are here.
 
-use crate::json::Integer;
+use crate::Integer;
 use saphyr_parser::Tag;
 
 #[derive(Debug, PartialEq)]

@@ -17,17 +17,15 @@ impl Pointer {
 
     /// The pointer to a member of what this points to.
     pub fn key(&self, key: &str) -> Pointer {
-        let mut text = String::with_capacity(self.text.len() + key.len() + 1);
-        text.push_str(&self.text);
-        text.push('/');
-        text.push_str(&escape_token(key));
-        Pointer { text }
+        Pointer {
+            text: field_path(&self.text, key),
+        }
     }
 
     /// The pointer to an element of what this points to.
     pub fn index(&self, index: usize) -> Pointer {
         Pointer {
-            text: format!("{}/{index}", self.text),
+            text: item_path(&self.text, index),
         }
     }
 
@@ -47,6 +45,16 @@ impl From<Pointer> for String {
     fn from(pointer: Pointer) -> String {
         pointer.text
     }
+}
+
+/// The pointer to a member of the object at `parent`.
+pub fn field_path(parent: &str, field: &str) -> String {
+    [parent, "/", &escape_token(field)].concat()
+}
+
+/// The pointer to an item of the array at `parent`.
+pub fn item_path(parent: &str, index: usize) -> String {
+    format!("{parent}/{index}")
 }
 
 /// A key as one token of a pointer: `~` becomes `~0`, `/` becomes `~1`.

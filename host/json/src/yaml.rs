@@ -9,7 +9,7 @@
 mod offsets;
 mod scalar;
 
-use crate::json::{Entry, Kind, Limits, ParseCode, ParseError, Span, Tape, check_size};
+use crate::{Entry, Kind, Limits, ParseCode, ParseError, Span, Tape, check_size};
 use offsets::Offsets;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use scalar::Scalar;

@@ -1,7 +1,7 @@
 //! To `serde_json::Value` without a loss: a whole number that it would round is refused and named.
 
 use super::{Event, Integer, Json, Order, TooDeep, Walk};
-use crate::problem::{field_path, item_path};
+use super::{field_path, item_path};
 use serde_json::Value;
 
 /// Digits of a number that a message shows.

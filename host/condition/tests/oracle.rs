@@ -12,7 +12,7 @@
     reason = "a test that cannot go on should stop"
 )]
 
-use mizzen_engine::condition::{Condition, Context, Fuel, Limits, Variable, Variables};
+use mizzen_condition::{Condition, Context, Fuel, Limits, Variable, Variables};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;

@@ -215,12 +215,12 @@ impl<'t> Node<'t> {
 
     /// Which entry of the tape this is: four bytes to remember a place by.
     #[inline(always)]
-    pub(crate) fn place(self) -> u32 {
+    pub fn place(self) -> u32 {
         self.index
     }
 
     /// The key before the value at a place of the same tape.
-    pub(crate) fn key_before(self, place: u32) -> &'t str {
+    pub fn key_before(self, place: u32) -> &'t str {
         let value = Node {
             tape: self.tape,
             index: place,
@@ -380,7 +380,7 @@ impl<'t> Member<'t> {
 
     /// The key's bytes: enough for comparing, and cheaper to come by.
     #[inline(always)]
-    pub(crate) fn key_bytes(&self) -> &'t [u8] {
+    pub fn key_bytes(&self) -> &'t [u8] {
         self.value.tape.text_bytes(self.key_entry())
     }
 

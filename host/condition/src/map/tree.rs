@@ -1,6 +1,6 @@
 //! The values that maps are applied to: the exact [`Json`] of documents, and `serde_json` for what is already parsed by it.
 
-use mizzen_model::json::{Event, Json, Object, Order, TooDeep, Walk};
+use mizzen_json::{Event, Json, Object, Order, TooDeep, Walk};
 use serde_json::Value;
 
 /// A JSON value, as far as a map needs it.

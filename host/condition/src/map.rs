@@ -23,7 +23,7 @@ pub use error::{MapFault, PathError, PathErrorKind};
 pub use path::{MAX_PATH_CHARS, MAX_SEGMENTS, Path, Root, Segment};
 pub use tree::Tree;
 
-use mizzen_model::json::{Json, Object, TooDeep};
+use mizzen_json::{Json, Object, TooDeep};
 
 /// Which of a step's two maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -427,7 +427,7 @@ impl<'a> Parser<'a> {
             .iter()
             .map(|variable| -> &str { variable.name() })
             .chain(self.locals.last().map(|local| &**local));
-        match mizzen_model::nearest(name, known) {
+        match mizzen_json::nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint(format!("a condition can use {}", self.known_variables())),
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, missing_docs)] // a benchmark may stop loudly
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mizzen_engine::condition::{Condition, Context, Fuel, Variable};
+use mizzen_condition::{Condition, Context, Fuel, Variable};
 use serde_json::json;
 use std::hint::black_box;
 
