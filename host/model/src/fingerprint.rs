@@ -49,10 +49,7 @@ impl Fingerprint {
         let canonical = canonical_text(document);
         let hash = match algorithm {
             FingerprintType::Blake3 => blake3::hash(canonical.as_bytes()).to_hex().to_string(),
-            FingerprintType::Sha256 => Sha256::digest(canonical.as_bytes())
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            FingerprintType::Sha256 => crate::hex::encode(&Sha256::digest(canonical.as_bytes())),
         };
         Fingerprint {
             algorithm: algorithm.as_str(),

@@ -9,7 +9,7 @@ use mizzen_json::Json;
 /// The content hash of a fact: BLAKE2b of its canonical, ASCII-escaped JSON, 32 hex digits.
 pub fn fact_content_hash(fact: &Json) -> String {
     let digest = Blake2b::<U16>::digest(fact.to_canonical_ascii().as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex::encode(&digest)
 }
 
 /// The hash of a graph: BLAKE3 of `dumps_canonical`, 64 hex digits (D11). It covers everything, node kinds and rule conditions
