@@ -3,7 +3,7 @@
 use crate::harness::Bench;
 use crate::samples::Samples;
 use anyhow::{Context, Result, ensure};
-use mizzen_engine::{CallPolicy, Outcome, Permit, Profile};
+use mizzen_engine::{CallPolicy, Outcome, Permit};
 use mizzen_isolation::{build, load_with, rebuilt, terms};
 use mizzen_ops::toolbox::{CallRequest, Outfit, Toolbox};
 use mizzen_sandbox::{CallContext, Plugin, Sandbox, Settings, ToolCall};
@@ -96,7 +96,7 @@ impl Echo {
             .tools()
             .find(|tool| tool.spec().id().to_string() == TOOL)
             .context("the echo is not loaded")?;
-        let permit = Permit::for_tool(entered.plugin(), entered.spec(), Profile::Open)?;
+        let permit = Permit::for_tool(entered.plugin(), entered.spec());
         let plugin = loaded
             .plugins()
             .find(|plugin| plugin.verified().digest() == entered.plugin().digest())
