@@ -4,8 +4,7 @@
 //! Used for `plugin.toml`, `trust.toml` and `mizzen.toml`. The text is bounded by the caller's limit, nesting by the
 //! parser's (80), the number of problems by [`MAX_PROBLEMS`].
 
-use crate::shorten;
-use serde::Serialize;
+use crate::{Problem, Span, position_of, shorten};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,33 +15,18 @@ use toml::de::{DeTable, DeValue};
 /// More problems than a person will read at once; the rest is counted.
 pub const MAX_PROBLEMS: usize = 100;
 
-/// One problem of a document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-    /// Where in the document: `plugin.version`; empty for the document itself.
-    pub path: String,
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub help: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: ", self.line, self.column)?;
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        write!(f, "{}; {}", self.message, self.help)
-    }
-}
+// Codes of problems, spelled as those of other documents.
+const MISSING: &str = "missing";
+const UNKNOWN: &str = "unknown_field";
+const WRONG_TYPE: &str = "wrong_type";
+const OUT_OF_RANGE: &str = "out_of_range";
+const TOO_LONG: &str = "too_long";
+const UNREADABLE: &str = "unreadable";
+/// Of the right type, and refused by whoever reads the document.
+const INVALID: &str = "invalid";
 
 /// All problems of a document, in the order of its lines; never empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
     /// At most [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
@@ -92,23 +76,17 @@ impl<'i> Reader<'i> {
             }),
         };
         if text.len() > max {
-            reader.report(
-                0..0,
-                "",
-                format!("the document has {} bytes", text.len()),
-                format!("keep it within {max} bytes"),
-            );
+            let message = format!("the document has {} bytes", text.len());
+            let help = format!("keep it within {max} bytes");
+            reader.report(0..0, Problem::new("", TOO_LONG, message).with_help(help));
             return Err(reader.into_problems());
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let message = format!("this is not TOML: {}", error.message().replace('\n', " "));
-            reader.report(
-                error.span().unwrap_or(0..0),
-                "",
-                message,
-                "see https://toml.io for the syntax".into(),
-            );
+            let problem =
+                Problem::new("", UNREADABLE, message).with_help("see https://toml.io for the syntax");
+            reader.report(error.span().unwrap_or(0..0), problem);
         }
         if !errors.is_empty() {
             // A table recovered from broken text would give follow-up problems that are not real.
@@ -119,12 +97,9 @@ impl<'i> Reader<'i> {
             Some(value) if reader.found.borrow().problems.is_empty() => Ok(value),
             _ => {
                 if reader.found.borrow().problems.is_empty() {
-                    reader.report(
-                        0..0,
-                        "",
-                        "the document is not complete".into(),
-                        "see the documentation of this file".into(),
-                    );
+                    let problem = Problem::new("", INVALID, "the document is not complete")
+                        .with_help("see the documentation of this file");
+                    reader.report(0..0, problem);
                 }
                 Err(reader.into_problems())
             }
@@ -133,27 +108,25 @@ impl<'i> Reader<'i> {
 
     fn into_problems(self) -> Problems {
         let mut found = self.found.into_inner();
-        found
-            .problems
-            .sort_by(|a, b| (a.line, a.column, &a.path).cmp(&(b.line, b.column, &b.path)));
+        found.problems.sort_by(|a, b| {
+            (a.span.map(|span| span.start), &a.path).cmp(&(b.span.map(|span| span.start), &b.path))
+        });
         found
     }
 
-    fn report(&self, span: Range<usize>, path: &str, message: String, help: String) {
+    fn report(&self, span: Range<usize>, problem: Problem) {
         let mut found = self.found.borrow_mut();
         if found.problems.len() >= MAX_PROBLEMS {
             found.dropped += 1;
             return;
         }
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         found.problems.push(Problem {
-            line,
-            column,
-            path: path.to_owned(),
-            message,
-            help,
+            position: Some(position_of(self.text, span.start)),
+            span: Some(Span {
+                start: span.start,
+                end: span.end,
+            }),
+            ..problem
         });
     }
 }
@@ -216,12 +189,8 @@ impl<'r, 'i> Section<'r, 'i> {
     pub fn require(&mut self, key: &'static str, help: &str) -> Option<Node<'r, 'i>> {
         let node = self.take(key);
         if node.is_none() {
-            self.reader.report(
-                self.span.clone(),
-                &self.below(key),
-                "it is missing".into(),
-                help.to_owned(),
-            );
+            let problem = Problem::new(self.below(key), MISSING, "it is missing").with_help(help.to_owned());
+            self.reader.report(self.span.clone(), problem);
         }
         node
     }
@@ -259,8 +228,9 @@ impl<'r, 'i> Section<'r, 'i> {
 
     /// Reports what is wrong with the table as a whole.
     pub fn report(&self, message: impl Into<String>, help: impl Into<String>) {
-        self.reader
-            .report(self.span.clone(), &self.path, message.into(), help.into());
+        let problem =
+            Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
+        self.reader.report(self.span.clone(), problem);
     }
 
     /// Reports every key that nobody took.
@@ -268,12 +238,9 @@ impl<'r, 'i> Section<'r, 'i> {
         for (key, (span, _)) in &self.left {
             let known = self.known.join(", ");
             let message = format!("unknown key `{}`", shorten(key));
-            self.reader.report(
-                span.clone(),
-                &self.below(key),
-                message,
-                format!("remove it or use one of: {known}"),
-            );
+            let problem = Problem::new(self.below(key), UNKNOWN, message)
+                .with_help(format!("remove it or use one of: {known}"));
+            self.reader.report(span.clone(), problem);
         }
     }
 }
@@ -290,19 +257,25 @@ pub struct Node<'r, 'i> {
 impl<'r, 'i> Node<'r, 'i> {
     /// Reports what is wrong with this value.
     pub fn report(&self, message: impl Into<String>, help: impl Into<String>) {
-        self.reader
-            .report(self.value.span(), &self.path, message.into(), help.into());
+        self.report_as(INVALID, message, help);
     }
 
     /// Reports what is wrong with this value's key.
     pub fn report_key(&self, message: impl Into<String>, help: impl Into<String>) {
-        self.reader
-            .report(self.key_span.clone(), &self.path, message.into(), help.into());
+        let problem =
+            Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
+        self.reader.report(self.key_span.clone(), problem);
+    }
+
+    fn report_as(&self, code: &'static str, message: impl Into<String>, help: impl Into<String>) {
+        let problem = Problem::new(self.path.as_str(), code, message).with_help(Into::<String>::into(help));
+        self.reader.report(self.value.span(), problem);
     }
 
     fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.get_ref().type_str();
-        self.report(
+        self.report_as(
+            WRONG_TYPE,
             format!("expected {expected}, found {found}"),
             format!("write {expected}"),
         );
@@ -343,7 +316,8 @@ impl<'r, 'i> Node<'r, 'i> {
             .ok()
             .filter(|n| range.contains(n));
         if number.is_none() {
-            self.report(
+            self.report_as(
+                OUT_OF_RANGE,
                 format!("`{}` is out of range", shorten(integer.as_str())),
                 format!("write {expected}"),
             );

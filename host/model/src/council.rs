@@ -23,12 +23,13 @@ pub use structure::Review;
 use crate::chain::{CHAIN, Chain};
 use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
 use crate::id::{ChainId, CouncilId, SpriteId};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, Text, read};
 use crate::rule::{RULE, Rule};
 use crate::sprite::{SPRITE, Sprite, UUID};
 use crate::timestamp::Timestamp;
 use mizzen_json::Json;
+use mizzen_json::Problem;
 
 /// The most sprites of one council.
 pub const SPRITES_MAX: usize = 256;

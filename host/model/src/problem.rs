@@ -1,5 +1,6 @@
-//! What is wrong with a document: where, a stable code for programs, a sentence for people.
+//! Everything that is wrong with a document, and the codes of it.
 
+use mizzen_json::Problem;
 use std::fmt;
 
 /// How many problems one document reports at most. A hostile body can hold a million mistakes; nobody reads
@@ -88,29 +89,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// One mistake.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// An RFC 6901 pointer into the document; empty for the document as a whole. A missing field is reported
-    /// at the path it should have had.
-    pub path: String,
-    /// What kind of mistake.
-    pub code: Code,
-    /// What is wrong and what was expected.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() {
-            "(document)"
-        } else {
-            &self.path
-        };
-        write!(f, "{path}: {} [{}]", self.message, self.code)
-    }
-}
-
 /// Every mistake of one document, in document-table order. Non-empty when it travels as an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
@@ -127,11 +105,7 @@ impl Problems {
     /// Adds a problem, or counts it when [`MAX_PROBLEMS`] are already listed.
     pub fn push(&mut self, path: impl Into<String>, code: Code, message: impl Into<String>) {
         if self.list.len() < MAX_PROBLEMS {
-            self.list.push(Problem {
-                path: path.into(),
-                code,
-                message: message.into(),
-            });
+            self.list.push(Problem::new(path, code.as_str(), message));
         } else {
             self.omitted += 1;
         }
@@ -140,9 +114,9 @@ impl Problems {
     /// Adds all problems of another list.
     pub fn extend(&mut self, other: Problems) {
         self.omitted += other.omitted;
-        for problem in other.list {
-            self.push(problem.path, problem.code, problem.message);
-        }
+        let room = MAX_PROBLEMS.saturating_sub(self.list.len());
+        self.omitted += other.list.len().saturating_sub(room);
+        self.list.extend(other.list.into_iter().take(room));
     }
 
     /// Nothing is wrong.

@@ -13,7 +13,7 @@ pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
     if let Some(problem) = review
         .problems
         .iter()
-        .find(|problem| problem.code == Code::InvalidGateAgent)
+        .find(|problem| problem.code == Code::InvalidGateAgent.as_str())
     {
         let gate_agents = vec![council.gate_agent.uuid()];
         return Err(Refusal::InvalidGateAgent {

@@ -91,7 +91,10 @@ impl Candidate {
                     } else {
                         (Stage::Manifest, LoadCode::Manifest)
                     };
-                    let place = format!("plugin.toml, line {}, column {}", problem.line, problem.column);
+                    let place = problem.position.map_or_else(
+                        || "plugin.toml".to_owned(),
+                        |at| format!("plugin.toml, line {}, column {}", at.line, at.column),
+                    );
                     let message = if problem.path.is_empty() {
                         format!("{place}: {}", problem.message)
                     } else {

@@ -1,10 +1,10 @@
 //! The validator: JSON → structure → stable ids → version. The first stage with errors reports alone, with all of them.
 
-use super::error::{Stage, ValidationError, Warning, shorten};
+use super::error::{Stage, ValidationError, shorten};
 use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::{lint, version};
-use mizzen_json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
+use mizzen_json::{Json, Limits, Node, ParseError, Problem, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.
@@ -39,7 +39,7 @@ pub struct Inspection {
     /// How many errors there were beyond [`Options::errors`].
     pub dropped: usize,
     /// What is suspicious in a valid document.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Problem>,
 }
 
 /// Why a text is not a valid document: empty when it is one. Never panics.

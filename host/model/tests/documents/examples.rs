@@ -107,6 +107,6 @@ pub(crate) fn with(document: &str, pointer: &str, value: Option<&str>) -> Json {
 pub(crate) fn summary(problems: &mizzen_model::problem::Problems) -> Vec<(String, &'static str)> {
     problems
         .iter()
-        .map(|problem| (problem.path.clone(), problem.code.as_str()))
+        .map(|problem| (problem.path.clone(), problem.code))
         .collect()
 }
