@@ -88,8 +88,10 @@ choice! {
 
 choice! {
     /// How much a decision matters.
+    #[derive(Default, PartialOrd, Ord)]
     pub enum PackSeverity {
         /// Worth recording.
+        #[default]
         Info = "info",
         /// Worth a look.
         Warning = "warning",

@@ -336,7 +336,7 @@ pub(super) fn body(event: &Event) -> Body {
 
 /// What is said before a call that changes the world; none for one that does not.
 pub(super) fn intent(id: ExecutionId, pin: &Pin, order: u32, attempt: u32) -> Option<Body> {
-    if matches!(pin.side_effects.as_str(), "none" | "read") {
+    if pin.side_effects.is_harmless() {
         return None;
     }
     let mut body = Body::of_kind(EntryKind::Intent);

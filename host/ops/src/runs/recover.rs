@@ -244,6 +244,7 @@ mod tests {
     use super::*;
     use crate::caller::Caller;
     use mizzen_json::{Json, Limits, parse};
+    use mizzen_model::tool_spec::SideEffects;
     use mizzen_store::{Options, Store};
     use serde_json::{Value, json};
 
@@ -255,7 +256,7 @@ mod tests {
     }
 
     /// A host that stopped in the middle of a call, as its store shows it; then how the run ends after a restart.
-    async fn ended_after_restart(side_effects: &str, repeatable: bool) -> (ExecutionStatus, String) {
+    async fn ended_after_restart(side_effects: SideEffects, repeatable: bool) -> (ExecutionStatus, String) {
         let folder = tempfile::tempdir().unwrap();
         let host = Arc::new(Host::new(
             Store::open(folder.path(), &Options::default()).unwrap(),
@@ -292,7 +293,7 @@ mod tests {
                 version: "1.0.0".to_owned(),
                 plugin: "bank".to_owned(),
                 digest: "blake3:00".to_owned(),
-                side_effects: side_effects.to_owned(),
+                side_effects,
                 repeatable,
             }),
         }];
@@ -330,10 +331,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_in_doubt_is_made_again_only_where_that_does_no_harm() {
-        let in_doubt = ended_after_restart("external", false).await;
+        let in_doubt = ended_after_restart(SideEffects::External, false).await;
         assert_eq!(in_doubt, (ExecutionStatus::Failed, "IN_DOUBT".to_owned()));
         // The others are called again, and the plugin is not there any more.
-        for (side_effects, repeatable) in [("external", true), ("none", true)] {
+        for (side_effects, repeatable) in [(SideEffects::External, true), (SideEffects::None, true)] {
             let again = ended_after_restart(side_effects, repeatable).await;
             assert_eq!(again, (ExecutionStatus::Failed, "PLUGIN_GONE".to_owned()));
         }

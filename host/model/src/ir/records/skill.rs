@@ -1,6 +1,7 @@
 //! Skills.
 
 use crate::ir::record::{literal, record};
+use crate::record::choice;
 use mizzen_json::Object;
 
 record! {
@@ -13,7 +14,7 @@ record! {
     }
 }
 
-literal! {
+choice! {
     /// What kind of skill it is.
     pub enum SkillKind {
         /// An agent.
@@ -24,6 +25,8 @@ literal! {
         Utility = "utility",
     }
 }
+
+literal!(SkillKind);
 
 record! {
     /// A skill's descriptor.

@@ -9,6 +9,7 @@ use super::super::resolve::StepCall;
 use super::{Call, Driver};
 use crate::traces::Span;
 use mizzen_engine::run::{Command, Within};
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +60,7 @@ impl Driver {
             Command::NestedCall { callee, .. } => return !callee.is_pure(),
             _ => return false,
         };
-        call.is_some_and(|call| call.pin.side_effects != "none")
+        call.is_some_and(|call| call.pin.side_effects != SideEffects::None)
     }
 
     pub(super) fn perform(&mut self, commands: Vec<Command>) {

@@ -10,6 +10,7 @@ use crate::runs::resolve::{Found, MadeOf, Pin, Pinned, Planned, Resolution};
 use mizzen_json::{Json, Limits, parse};
 use mizzen_model::id::ChainId;
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use mizzen_store::{Fate, Fates, Store};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -19,11 +20,11 @@ use std::sync::Arc;
 const SCENES: u64 = 32;
 
 /// Tools by name: side effects, and whether a second call does no harm.
-pub(super) const TOOLS: [(&str, &str, bool); 4] = [
-    ("think", "none", true),
-    ("look", "read", true),
-    ("keep", "write", true),
-    ("pay", "external", false),
+pub(super) const TOOLS: [(&str, SideEffects, bool); 4] = [
+    ("think", SideEffects::None, true),
+    ("look", SideEffects::Read, true),
+    ("keep", SideEffects::Write, true),
+    ("pay", SideEffects::External, false),
 ];
 
 /// Every write is done.
@@ -111,13 +112,13 @@ fn pins(number: u64) -> Vec<PackPin> {
     pin.into_iter().collect()
 }
 
-pub(super) fn pin(tool: &str, side_effects: &str, repeatable: bool) -> Pin {
+pub(super) fn pin(tool: &str, side_effects: SideEffects, repeatable: bool) -> Pin {
     Pin {
         tool: tool.to_owned(),
         version: "1.0.0".to_owned(),
         plugin: "sim".to_owned(),
         digest: "blake3:00".to_owned(),
-        side_effects: side_effects.to_owned(),
+        side_effects,
         repeatable,
     }
 }
@@ -198,14 +199,19 @@ async fn scene(host: &Host, number: u64) -> Planned {
         .map(|(name, side_effects, repeatable)| Resolution {
             sprite_id: worker.clone(),
             capability: (*name).to_owned(),
-            found: Found::Tool(pin(name, side_effects, *repeatable)),
+            found: Found::Tool(pin(name, *side_effects, *repeatable)),
         })
         .collect();
+    // Some gate agents read what others have written: packs are asked about these.
+    let effects = if number % 4 == 3 {
+        SideEffects::Read
+    } else {
+        SideEffects::None
+    };
     resolutions.push(Resolution {
         sprite_id: agent_id,
         capability: "evaluate_gate".to_owned(),
-        // Some gate agents read what others have written: packs are asked about these.
-        found: Found::Tool(pin(GATE, if number % 4 == 3 { "read" } else { "none" }, true)),
+        found: Found::Tool(pin(GATE, effects, true)),
     });
     let pins = pins(number);
     let of = MadeOf {
