@@ -6,12 +6,13 @@ use super::error::{EvalError, EvalErrorKind};
 use super::eval::{Evaluated, no_overload};
 use super::function::Function;
 use super::value::Value;
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 use mizzen_model::timestamp::Timestamp;
 
 const SECOND: i128 = 1_000_000_000;
 const MINUTE: i128 = 60 * SECOND;
 const HOUR: i128 = 60 * MINUTE;
-const DAY: i128 = 24 * HOUR;
 
 /// The first and the last moment that a timestamp can be: the years 1 to 9999.
 const FIRST: i128 = -62_135_596_800 * SECOND;
@@ -172,20 +173,18 @@ pub(crate) fn part<'a>(function: Function, value: &Value<'a>) -> Evaluated<'a> {
 }
 
 fn of_timestamp(function: Function, nanos: i128) -> Option<i128> {
-    let (days, within) = (nanos.div_euclid(DAY), nanos.rem_euclid(DAY));
-    let (year, month, day) = civil(days);
+    let at = civil(nanos);
     Some(match function {
-        Function::GetFullYear => year,
-        Function::GetMonth => month - 1,
-        Function::GetDate => day,
-        Function::GetDayOfMonth => day - 1,
-        Function::GetDayOfYear => days - days_before(year),
-        // 1970-01-01 was a Thursday.
-        Function::GetDayOfWeek => (days + 4).rem_euclid(7),
-        Function::GetHours => within / HOUR,
-        Function::GetMinutes => within % HOUR / MINUTE,
-        Function::GetSeconds => within % MINUTE / SECOND,
-        Function::GetMilliseconds => within % SECOND / 1_000_000,
+        Function::GetFullYear => at.year().into(),
+        Function::GetMonth => i128::from(at.month()) - 1,
+        Function::GetDate => at.day().into(),
+        Function::GetDayOfMonth => i128::from(at.day()) - 1,
+        Function::GetDayOfYear => i128::from(at.date().day_of_year()) - 1,
+        Function::GetDayOfWeek => at.date().weekday().to_sunday_zero_offset().into(),
+        Function::GetHours => at.hour().into(),
+        Function::GetMinutes => at.minute().into(),
+        Function::GetSeconds => at.second().into(),
+        Function::GetMilliseconds => at.millisecond().into(),
         _ => return None,
     })
 }
@@ -200,37 +199,25 @@ fn of_duration(function: Function, nanos: i128) -> Option<i128> {
     })
 }
 
-/// Year, month and day of a day since 1970 (Hinnant's algorithm for the proleptic Gregorian calendar).
-fn civil(days: i128) -> (i128, i128, i128) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 {
-        from_march + 3
-    } else {
-        from_march - 9
-    };
-    (year + era * 400 + i128::from(month <= 2), month, day)
-}
-
-/// Days from 1970 to the first day of a year.
-fn days_before(year: i128) -> i128 {
-    let past = year - 1;
-    365 * past + past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400) - 719_162
+/// The date and time of a moment, in UTC.
+fn civil(nanos: i128) -> DateTime {
+    let seconds = i64::try_from(nanos.div_euclid(SECOND)).unwrap_or(i64::MAX);
+    let part = i32::try_from(nanos.rem_euclid(SECOND)).unwrap_or(0);
+    DateTime::constant(1970, 1, 1, 0, 0, 0, 0).saturating_add(SignedDuration::new(seconds, part))
 }
 
 /// The text that `timestamp` reads.
 pub(crate) fn timestamp_text(nanos: i128) -> String {
-    let (days, within) = (nanos.div_euclid(DAY), nanos.rem_euclid(DAY));
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (within / HOUR, within % HOUR / MINUTE, within % MINUTE / SECOND);
+    let at = civil(nanos);
     format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}Z",
-        decimals(within % SECOND)
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}Z",
+        at.year(),
+        at.month(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second(),
+        decimals(at.subsec_nanosecond().into())
     )
 }
 

@@ -5,6 +5,7 @@
 //! parser's (80), the number of problems by [`MAX_PROBLEMS`].
 
 use crate::{Problem, Span, position_of, shorten};
+use jiff::civil::Date;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -422,23 +423,23 @@ impl<'r, 'i> Node<'r, 'i> {
     }
 }
 
-/// Days from the civil calendar, by the algorithm of eras of 400 years; only dates with an offset are a moment.
+/// Only dates with an offset are a moment. Hours and minutes are added by hand: a leap second is no time of `jiff`.
 fn unix_seconds(datetime: &toml::value::Datetime) -> Option<i64> {
     let (date, time, offset) = (datetime.date?, datetime.time?, datetime.offset?);
-    let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted.div_euclid(400);
-    let year_of_era = shifted.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * 146_097 + day_of_era - 719_468;
+    let (year, month, day) = (
+        i16::try_from(date.year),
+        i8::try_from(date.month),
+        i8::try_from(date.day),
+    );
+    let date = Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
+    let midnight = date.duration_since(Date::constant(1970, 1, 1)).as_secs();
     let seconds =
         i64::from(time.hour) * 3_600 + i64::from(time.minute) * 60 + i64::from(time.second.unwrap_or(0));
     let offset = match offset {
         toml::value::Offset::Z => 0,
         toml::value::Offset::Custom { minutes } => i64::from(minutes) * 60,
     };
-    Some(days * 86_400 + seconds - offset)
+    Some(midnight + seconds - offset)
 }
 
 #[cfg(test)]
