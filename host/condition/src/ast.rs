@@ -3,7 +3,7 @@
 use super::error::Position;
 use super::function::Function;
 use super::pattern::Pattern;
-use super::value::Kind;
+use super::value::ValueKind;
 use super::variable::Variable;
 
 /// Which node. Ids are made by [`Ast::push`] only, and children are always older than their parent.
@@ -26,7 +26,7 @@ pub(crate) enum Expr {
     String(Box<str>),
     Bytes(Box<[u8]>),
     /// A type as a value, such as `int` in `type(x) == int`.
-    Type(Kind),
+    Type(ValueKind),
     Variable(Variable),
     /// The variable of the comprehension around it; there is one level only, so there is one slot.
     Local,

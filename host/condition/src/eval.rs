@@ -7,7 +7,7 @@ use super::error::{EvalError, EvalErrorKind};
 use super::limits::Fuel;
 use super::operator;
 use super::pattern::Pattern;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 use super::variable::Context;
 use std::rc::Rc;
 
@@ -124,7 +124,7 @@ impl<'a, 'f> Evaluator<'a, 'f> {
         match &self.ast.get(id).expr {
             Expr::Select { field, .. } => self.select(&value, field),
             Expr::Has { field, .. } => match value.kind() {
-                Kind::Map => Ok(Value::Bool(value.field(field, self.fuel)?.is_some())),
+                ValueKind::Map => Ok(Value::Bool(value.field(field, self.fuel)?.is_some())),
                 _ => Err(no_overload("has", &[&value])),
             },
             Expr::Index { at, .. } => {
@@ -175,7 +175,7 @@ impl<'a, 'f> Evaluator<'a, 'f> {
     }
 
     fn select(&mut self, value: &Value<'a>, field: &str) -> Evaluated<'a> {
-        if value.kind() != Kind::Map {
+        if value.kind() != ValueKind::Map {
             return Err(EvalError::new(
                 EvalErrorKind::NoSuchOverload,
                 format!("{value} has no fields, so there is no `{}`", shortened(field)),
@@ -193,7 +193,10 @@ impl<'a, 'f> Evaluator<'a, 'f> {
         let mut map: Vec<(Value<'a>, Value<'a>)> = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             let key = self.eval(*key)?;
-            if !matches!(key.kind(), Kind::Bool | Kind::Int | Kind::Uint | Kind::String) {
+            if !matches!(
+                key.kind(),
+                ValueKind::Bool | ValueKind::Int | ValueKind::Uint | ValueKind::String
+            ) {
                 return Err(EvalError::new(
                     EvalErrorKind::NoSuchOverload,
                     format!("{key} cannot be a map's key; strings, integers and booleans can"),

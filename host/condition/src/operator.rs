@@ -5,7 +5,7 @@ use super::error::{EvalError, EvalErrorKind};
 use super::eval::{Evaluated, no_overload};
 use super::limits::Fuel;
 use super::time;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -90,7 +90,7 @@ fn concatenate<'a>(a: &Value<'a>, b: &Value<'a>, fuel: &mut Fuel) -> Evaluated<'
             fuel.spend_bytes(x.len() + y.len())?;
             Ok(Value::Bytes([&**x, &**y].concat().into()))
         }
-        _ if a.kind() == Kind::List && b.kind() == Kind::List => {
+        _ if a.kind() == ValueKind::List && b.kind() == ValueKind::List => {
             fuel.spend_elements(a.count().unwrap_or(0) + b.count().unwrap_or(0))?;
             let items: Rc<[_]> = a
                 .members()
@@ -122,9 +122,9 @@ pub(crate) fn negate<'a>(value: &Value<'a>) -> Evaluated<'a> {
 fn member<'a>(value: &Value<'a>, of: &Value<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
     match of.kind() {
         // A value that no map can have as a key is a mistake and not an absence: `!(input.a in {…})` must not allow by it.
-        Kind::Map if !value.kind().can_be_looked_up() => Err(no_overload("in", &[value, of])),
-        Kind::Map => Ok(Value::Bool(of.entry(value, fuel)?.is_some())),
-        Kind::List => {
+        ValueKind::Map if !value.kind().can_be_looked_up() => Err(no_overload("in", &[value, of])),
+        ValueKind::Map => Ok(Value::Bool(of.entry(value, fuel)?.is_some())),
+        ValueKind::List => {
             for item in of.members().into_iter().flatten() {
                 if value.equals(&item, fuel)? {
                     return Ok(Value::Bool(true));
@@ -139,7 +139,7 @@ fn member<'a>(value: &Value<'a>, of: &Value<'a>, fuel: &mut Fuel) -> Evaluated<'
 /// `of[at]`.
 pub(crate) fn index<'a>(of: &Value<'a>, at: &Value<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
     match of.kind() {
-        Kind::List => {
+        ValueKind::List => {
             let position = match at {
                 Value::Int(at) => usize::try_from(*at).ok(),
                 Value::Uint(at) => usize::try_from(*at).ok(),
@@ -156,7 +156,7 @@ pub(crate) fn index<'a>(of: &Value<'a>, at: &Value<'a>, fuel: &mut Fuel) -> Eval
                 )
             })
         }
-        Kind::Map => of
+        ValueKind::Map => of
             .entry(at, fuel)?
             .ok_or_else(|| EvalError::new(EvalErrorKind::NoSuchKey, format!("there is no key {at}"))),
         _ => Err(no_overload("[]", &[of, at])),

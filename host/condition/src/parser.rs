@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::names::{RESERVED, unknown_function};
 use super::pattern::Pattern;
 use super::token::{Sign, Token, TokenKind};
-use super::value::Kind;
+use super::value::ValueKind;
 use super::variable::{Variable, Variables};
 
 type Parsed<T> = Result<T, ConditionError>;
@@ -399,7 +399,7 @@ impl<'a> Parser<'a> {
                     )
                     .hint(format!("it can use {}", self.known_variables())));
                 }
-                None => match Kind::parse(name) {
+                None => match ValueKind::parse(name) {
                     Some(kind) => Expr::Type(kind),
                     None => return Err(self.unknown_name(name, position)),
                 },
@@ -547,7 +547,9 @@ impl<'a> Parser<'a> {
             .hint("filter first: `list.filter(x, …).all(y, …)`"));
         }
         let local = match self.peek() {
-            TokenKind::Identifier(local) if !RESERVED.contains(&&**local) && Kind::parse(local).is_none() => {
+            TokenKind::Identifier(local)
+                if !RESERVED.contains(&&**local) && ValueKind::parse(local).is_none() =>
+            {
                 local.clone()
             }
             _ => {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Null,
     Bool,
     Int,
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Duration,
 }
 
-impl Kind {
+impl ValueKind {
     const ALL: [Self; 10] = [
         Self::Null,
         Self::Bool,
@@ -86,7 +86,7 @@ pub(crate) enum Value<'a> {
     OwnedList(Rc<[Value<'a>]>),
     Map(&'a serde_json::Map<String, Json>),
     OwnedMap(Rc<[(Value<'a>, Value<'a>)]>),
-    Type(Kind),
+    Type(ValueKind),
     /// Nanoseconds since 1970.
     Timestamp(i128),
     /// Nanoseconds.
@@ -118,20 +118,20 @@ impl<'a> Value<'a> {
         Self::OwnedText(text.into())
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ValueKind {
         match self {
-            Self::Null => Kind::Null,
-            Self::Bool(_) => Kind::Bool,
-            Self::Int(_) => Kind::Int,
-            Self::Uint(_) => Kind::Uint,
-            Self::Double(_) => Kind::Double,
-            Self::Text(_) | Self::OwnedText(_) => Kind::String,
-            Self::Bytes(_) => Kind::Bytes,
-            Self::List(_) | Self::OwnedList(_) => Kind::List,
-            Self::Map(_) | Self::OwnedMap(_) => Kind::Map,
-            Self::Type(_) => Kind::Type,
-            Self::Timestamp(_) => Kind::Timestamp,
-            Self::Duration(_) => Kind::Duration,
+            Self::Null => ValueKind::Null,
+            Self::Bool(_) => ValueKind::Bool,
+            Self::Int(_) => ValueKind::Int,
+            Self::Uint(_) => ValueKind::Uint,
+            Self::Double(_) => ValueKind::Double,
+            Self::Text(_) | Self::OwnedText(_) => ValueKind::String,
+            Self::Bytes(_) => ValueKind::Bytes,
+            Self::List(_) | Self::OwnedList(_) => ValueKind::List,
+            Self::Map(_) | Self::OwnedMap(_) => ValueKind::Map,
+            Self::Type(_) => ValueKind::Type,
+            Self::Timestamp(_) => ValueKind::Timestamp,
+            Self::Duration(_) => ValueKind::Duration,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::profile::Profile;
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
-use mizzen_model::permission::{Effective, HostPort, Kind, Use};
+use mizzen_model::permission::{Effective, HostPort, PermissionKind, Use};
 use mizzen_model::tool_spec::{SideEffects, ToolSpec};
 use std::fmt;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl Permit {
     }
 
     /// Whether anything of a kind is left after all layers.
-    pub(crate) fn touches(&self, kind: Kind) -> bool {
+    pub(crate) fn touches(&self, kind: PermissionKind) -> bool {
         self.terms.authority.touches(kind)
     }
 

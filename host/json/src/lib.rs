@@ -55,7 +55,7 @@ pub use pointer::{Pointer, escape_token, field_path, is_pointer, item_path};
 pub use position::{Position, Span, position_of};
 pub use problem::Problem;
 pub use serde_value::{TooDeep, serde_to_canonical, serde_write_canonical};
-pub(crate) use tape::{Entry, Kind};
+pub(crate) use tape::{Entry, TapeKind};
 pub use tape::{Items, Member, Members, Node, RepeatedKey, Tape, View};
 pub use value::Json;
 pub use walk::{Event, Order, Walk};

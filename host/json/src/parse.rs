@@ -2,7 +2,7 @@
 
 use super::failure::failure;
 use super::scan::{self, Fault};
-use super::{Entry, Kind, ParseCode, ParseError, Span, Tape};
+use super::{Entry, ParseCode, ParseError, Span, Tape, TapeKind};
 
 /// How much input is read before it is refused. The defaults hold every honest document and keep a hostile one cheap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,12 +155,12 @@ impl Parser<'_> {
         };
         match byte {
             b'"' => self.string()?,
-            b'{' => return self.begin(Kind::Object),
-            b'[' => return self.begin(Kind::Array),
+            b'{' => return self.begin(TapeKind::Object),
+            b'[' => return self.begin(TapeKind::Array),
             b'-' | b'0'..=b'9' => self.number()?,
-            b't' => self.word("true", Kind::True)?,
-            b'f' => self.word("false", Kind::False)?,
-            b'n' => self.word("null", Kind::Null)?,
+            b't' => self.word("true", TapeKind::True)?,
+            b'f' => self.word("false", TapeKind::False)?,
+            b'n' => self.word("null", TapeKind::Null)?,
             b'N' | b'I' => return Err(self.not_a_number()),
             _ => return Err(self.stop_here(ParseCode::UnexpectedCharacter)),
         }
@@ -168,7 +168,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn begin(&mut self, kind: Kind) -> Result<bool, Stop> {
+    fn begin(&mut self, kind: TapeKind) -> Result<bool, Stop> {
         if self.open.len() >= self.limits.depth {
             return Err(self.stop_here(ParseCode::TooDeep));
         }
@@ -182,7 +182,7 @@ impl Parser<'_> {
             b: 0,
         })?;
         self.at += 1;
-        let object = kind == Kind::Object;
+        let object = kind == TapeKind::Object;
         self.open.push(Open {
             entry,
             count: 0,
@@ -274,7 +274,7 @@ impl Parser<'_> {
         }
         self.at = at + 1;
         self.push(Entry {
-            kind: Kind::Text,
+            kind: TapeKind::Text,
             start: quote as u32,
             end: self.at as u32,
             a: body as u32,
@@ -286,7 +286,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn string_with_escapes(&mut self, quote: usize, mut at: usize) -> Result<(), Stop> {
         let first = self.decoded.len();
-        let mut kind = Kind::TextDecoded;
+        let mut kind = TapeKind::TextDecoded;
         let mut run = quote + 1;
         loop {
             self.decoded
@@ -297,7 +297,7 @@ impl Parser<'_> {
                     run = match scan::escape(self.bytes, at, &mut self.decoded) {
                         Ok(next) => next,
                         Err(fault) if self.may_replace(&fault) => {
-                            kind = Kind::TextLossy;
+                            kind = TapeKind::TextLossy;
                             self.lossy = true;
                             self.decoded.push(char::REPLACEMENT_CHARACTER);
                             fault.end
@@ -341,7 +341,7 @@ impl Parser<'_> {
         let (from, to) = (start as u32, number.end as u32);
         if number.integer {
             return self.push(Entry {
-                kind: Kind::Int,
+                kind: TapeKind::Int,
                 start: from,
                 end: to,
                 a: from,
@@ -355,7 +355,7 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<(), Stop> {
+    fn word(&mut self, word: &str, kind: TapeKind) -> Result<(), Stop> {
         let end = self.at + word.len();
         if self.bytes.get(self.at..end) != Some(word.as_bytes()) {
             return Err(self.stop_here(ParseCode::UnexpectedCharacter));

@@ -9,7 +9,7 @@ pub struct RepeatedKey(String);
 
 /// What an entry of the tape is, and where its text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TapeKind {
     Null,
     True,
     False,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 /// the entry after the last one inside.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TapeKind,
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) a: u32,
@@ -44,7 +44,7 @@ impl Entry {
     pub(crate) fn float(value: f64, start: u32, end: u32) -> Self {
         let bits = value.to_bits();
         Entry {
-            kind: Kind::Float,
+            kind: TapeKind::Float,
             start,
             end,
             a: (bits >> 32) as u32,
@@ -77,7 +77,7 @@ impl<'s> Tape<'s> {
     #[inline(always)]
     fn entry(&self, index: u32) -> &Entry {
         static NOTHING: Entry = Entry {
-            kind: Kind::Null,
+            kind: TapeKind::Null,
             start: 0,
             end: 0,
             a: 0,
@@ -90,7 +90,7 @@ impl<'s> Tape<'s> {
     #[inline(always)]
     fn home(&self, entry: &Entry) -> &str {
         match entry.kind {
-            Kind::TextDecoded | Kind::TextLossy | Kind::IntDecoded => &self.decoded,
+            TapeKind::TextDecoded | TapeKind::TextLossy | TapeKind::IntDecoded => &self.decoded,
             _ => self.source,
         }
     }
@@ -113,7 +113,7 @@ impl<'s> Tape<'s> {
     fn after(&self, index: u32) -> u32 {
         let entry = self.entry(index);
         match entry.kind {
-            Kind::Array | Kind::Object => entry.b,
+            TapeKind::Array | TapeKind::Object => entry.b,
             _ => index + 1,
         }
     }
@@ -151,18 +151,20 @@ impl<'t> Node<'t> {
     pub fn view(self) -> View<'t> {
         let entry = self.tape.entry(self.index);
         match entry.kind {
-            Kind::Null => View::Null,
-            Kind::True => View::Bool(true),
-            Kind::False => View::Bool(false),
-            Kind::Int | Kind::IntDecoded => View::Int(self.tape.text(entry)),
-            Kind::Float => View::Float(f64::from_bits(u64::from(entry.a) << 32 | u64::from(entry.b))),
-            Kind::Text | Kind::TextDecoded | Kind::TextLossy => View::String(self.tape.text(entry)),
-            Kind::Array => View::Array(Items {
+            TapeKind::Null => View::Null,
+            TapeKind::True => View::Bool(true),
+            TapeKind::False => View::Bool(false),
+            TapeKind::Int | TapeKind::IntDecoded => View::Int(self.tape.text(entry)),
+            TapeKind::Float => View::Float(f64::from_bits(u64::from(entry.a) << 32 | u64::from(entry.b))),
+            TapeKind::Text | TapeKind::TextDecoded | TapeKind::TextLossy => {
+                View::String(self.tape.text(entry))
+            }
+            TapeKind::Array => View::Array(Items {
                 tape: self.tape,
                 next: self.index + 1,
                 left: entry.a,
             }),
-            Kind::Object => View::Object(Members {
+            TapeKind::Object => View::Object(Members {
                 tape: self.tape,
                 next: self.index + 1,
                 left: entry.a,
@@ -191,7 +193,7 @@ impl<'t> Node<'t> {
     pub fn as_str(self) -> Option<&'t str> {
         let entry = self.tape.entry(self.index);
         match entry.kind {
-            Kind::Text | Kind::TextDecoded | Kind::TextLossy => Some(self.tape.text(entry)),
+            TapeKind::Text | TapeKind::TextDecoded | TapeKind::TextLossy => Some(self.tape.text(entry)),
             _ => None,
         }
     }
@@ -200,13 +202,13 @@ impl<'t> Node<'t> {
     #[inline(always)]
     pub fn is_string(self) -> bool {
         let kind = self.tape.entry(self.index).kind;
-        matches!(kind, Kind::Text | Kind::TextDecoded | Kind::TextLossy)
+        matches!(kind, TapeKind::Text | TapeKind::TextDecoded | TapeKind::TextLossy)
     }
 
     /// Whether this is `null`.
     #[inline(always)]
     pub fn is_null(self) -> bool {
-        self.tape.entry(self.index).kind == Kind::Null
+        self.tape.entry(self.index).kind == TapeKind::Null
     }
 
     pub(super) fn entry(self) -> &'t Entry {
@@ -232,7 +234,7 @@ impl<'t> Node<'t> {
     #[inline(always)]
     pub fn as_members(self) -> Option<Members<'t>> {
         let entry = self.tape.entry(self.index);
-        (entry.kind == Kind::Object).then_some(Members {
+        (entry.kind == TapeKind::Object).then_some(Members {
             tape: self.tape,
             next: self.index + 1,
             left: entry.a,
@@ -246,7 +248,7 @@ impl<'t> Node<'t> {
             return None;
         }
         (self.index..self.tape.after(self.index))
-            .find(|index| self.tape.entry(*index).kind == Kind::TextLossy)
+            .find(|index| self.tape.entry(*index).kind == TapeKind::TextLossy)
             .map(|index| Node {
                 tape: self.tape,
                 index,
@@ -256,13 +258,13 @@ impl<'t> Node<'t> {
     /// What JSON calls this type: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.
     pub fn type_name(self) -> &'static str {
         match self.tape.entry(self.index).kind {
-            Kind::Null => "null",
-            Kind::True | Kind::False => "boolean",
-            Kind::Int | Kind::IntDecoded => "integer",
-            Kind::Float => "number",
-            Kind::Text | Kind::TextDecoded | Kind::TextLossy => "string",
-            Kind::Array => "array",
-            Kind::Object => "object",
+            TapeKind::Null => "null",
+            TapeKind::True | TapeKind::False => "boolean",
+            TapeKind::Int | TapeKind::IntDecoded => "integer",
+            TapeKind::Float => "number",
+            TapeKind::Text | TapeKind::TextDecoded | TapeKind::TextLossy => "string",
+            TapeKind::Array => "array",
+            TapeKind::Object => "object",
         }
     }
 
@@ -395,7 +397,7 @@ impl<'t> Member<'t> {
 
     /// Whether the key holds half a surrogate pair, see [`super::parse_lossy`].
     pub fn is_lossy_key(&self) -> bool {
-        self.key_entry().kind == Kind::TextLossy
+        self.key_entry().kind == TapeKind::TextLossy
     }
 
     /// A key stands right before its value.

@@ -1,6 +1,6 @@
 //! Where a piece of a decoded text stands in the source.
 
-use super::tape::Kind;
+use super::tape::TapeKind;
 use super::{Node, Span};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ impl Node<'_> {
         let text = self.as_str()?;
         let whole = self.span();
         let entry = self.entry();
-        if entry.kind == Kind::Text {
+        if entry.kind == TapeKind::Text {
             let at = |offset: usize| entry.a as usize + offset.min(text.len());
             return Some(Span {
                 start: at(range.start),

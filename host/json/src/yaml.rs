@@ -9,7 +9,7 @@
 mod offsets;
 mod scalar;
 
-use crate::{Entry, Kind, Limits, ParseCode, ParseError, Span, Tape, check_size};
+use crate::{Entry, Limits, ParseCode, ParseError, Span, Tape, TapeKind, check_size};
 use offsets::Offsets;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use scalar::Scalar;
@@ -42,7 +42,7 @@ impl Allowance {
     /// Takes one value with its text; none when there is not so much left.
     fn take(&mut self, entry: &Entry) -> Option<()> {
         self.values = self.values.checked_sub(1)?;
-        if matches!(entry.kind, Kind::TextDecoded | Kind::IntDecoded) {
+        if matches!(entry.kind, TapeKind::TextDecoded | TapeKind::IntDecoded) {
             self.bytes = self.bytes.checked_sub((entry.b - entry.a) as usize)?;
         }
         Some(())
@@ -150,8 +150,8 @@ impl Reader<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 self.scalar(&text, style, anchor, tag.as_deref(), place)
             }
-            Event::SequenceStart(anchor, tag) => self.begin(Kind::Array, anchor, tag.as_deref(), place),
-            Event::MappingStart(anchor, tag) => self.begin(Kind::Object, anchor, tag.as_deref(), place),
+            Event::SequenceStart(anchor, tag) => self.begin(TapeKind::Array, anchor, tag.as_deref(), place),
+            Event::MappingStart(anchor, tag) => self.begin(TapeKind::Object, anchor, tag.as_deref(), place),
             Event::SequenceEnd | Event::MappingEnd => {
                 self.end(place);
                 Ok(())
@@ -189,12 +189,12 @@ impl Reader<'_> {
             b: 0,
         };
         let entry = match meaning {
-            Scalar::Null => plain(Kind::Null),
-            Scalar::Bool(true) => plain(Kind::True),
-            Scalar::Bool(false) => plain(Kind::False),
+            Scalar::Null => plain(TapeKind::Null),
+            Scalar::Bool(true) => plain(TapeKind::True),
+            Scalar::Bool(false) => plain(TapeKind::False),
             Scalar::Float(value) => Entry::float(value, start, end),
-            Scalar::Int(integer) => self.stored(Kind::IntDecoded, &integer.to_string(), place),
-            Scalar::Text => self.stored(Kind::TextDecoded, text, place),
+            Scalar::Int(integer) => self.stored(TapeKind::IntDecoded, &integer.to_string(), place),
+            Scalar::Text => self.stored(TapeKind::TextDecoded, text, place),
         };
         let first = self.entries.len();
         self.push(entry)?;
@@ -212,7 +212,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn stored(&mut self, kind: Kind, text: &str, place: Span) -> Entry {
+    fn stored(&mut self, kind: TapeKind, text: &str, place: Span) -> Entry {
         let a = self.decoded.len() as u32;
         self.decoded.push_str(text);
         Entry {
@@ -224,12 +224,18 @@ impl Reader<'_> {
         }
     }
 
-    fn begin(&mut self, kind: Kind, anchor: usize, tag: Option<&Tag>, place: Span) -> Result<(), ParseError> {
+    fn begin(
+        &mut self,
+        kind: TapeKind,
+        anchor: usize,
+        tag: Option<&Tag>,
+        place: Span,
+    ) -> Result<(), ParseError> {
         if self.is_key() {
             let message = "a key must be a plain text, not a sequence or mapping";
             return Err(failure(ParseCode::ExpectedKey, message, place.start, place.end));
         }
-        let wanted = if kind == Kind::Array { "seq" } else { "map" };
+        let wanted = if kind == TapeKind::Array { "seq" } else { "map" };
         if let Some(tag) = tag
             && !(tag.is_yaml_core_schema() && tag.suffix == wanted)
         {
@@ -254,7 +260,7 @@ impl Reader<'_> {
             a: 0,
             b: 0,
         })?;
-        let object = kind == Kind::Object;
+        let object = kind == TapeKind::Object;
         self.open.push(Open {
             entry,
             count: 0,
@@ -311,7 +317,7 @@ impl Reader<'_> {
         let is_text = self
             .entries
             .get(first)
-            .is_some_and(|entry| entry.kind == Kind::TextDecoded);
+            .is_some_and(|entry| entry.kind == TapeKind::TextDecoded);
         if self.is_key() && !is_text {
             let message = "a key must be a plain text: the alias names something else";
             return Err(failure(ParseCode::ExpectedKey, message, place.start, place.end));
@@ -325,7 +331,7 @@ impl Reader<'_> {
             while ends.last().is_some_and(|end| *end as usize <= index) {
                 ends.pop();
             }
-            if matches!(entry.kind, Kind::Array | Kind::Object) {
+            if matches!(entry.kind, TapeKind::Array | TapeKind::Object) {
                 self.check_depth(self.open.len() + ends.len() + 1, place)?;
                 ends.push(entry.b);
                 entry.b += shift;

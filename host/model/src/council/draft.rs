@@ -8,7 +8,7 @@ use crate::chain::{CHAIN_DRAFT, Chain, ChainDraft};
 use crate::governance::PackMount;
 use crate::id::{ChainId, CouncilId, SpriteId};
 use crate::problem::Problems;
-use crate::record::{Kind, Record, read};
+use crate::record::{FieldKind, Record, read};
 use crate::rule::Rule;
 use crate::sprite::{Sprite, UUID};
 use crate::timestamp::Timestamp;
@@ -20,12 +20,16 @@ pub static COUNCIL_DRAFT: Record = Record {
     about: "A council as a client sends it: sprites by id, without what the server sets.",
     fields: &[
         DOMAIN,
-        SPRITES.holding(Kind::set(const { &UUID }, 1, SPRITES_MAX)),
+        SPRITES.holding(FieldKind::set(const { &UUID }, 1, SPRITES_MAX)),
         // More than one is the seventh validation, with its own code, after ids have been looked up.
-        GATE_AGENTS.holding(Kind::list(const { &UUID }, 1, SPRITES_MAX)),
+        GATE_AGENTS.holding(FieldKind::list(const { &UUID }, 1, SPRITES_MAX)),
         NAME.or_absent(),
         CHAINS
-            .holding(Kind::list(const { &Kind::Record(&CHAIN_DRAFT) }, 0, 256))
+            .holding(FieldKind::list(
+                const { &FieldKind::Record(&CHAIN_DRAFT) },
+                0,
+                256,
+            ))
             .or_absent(),
         RULES.or_absent(),
         GOVERNANCE,

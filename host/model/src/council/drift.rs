@@ -2,7 +2,7 @@
 
 use super::Council;
 use crate::id::SpriteId;
-use crate::record::{Field, Fields, Kind, ObjectWriter, Record};
+use crate::record::{Field, FieldKind, Fields, ObjectWriter, Record};
 use crate::sprite::UUID;
 use mizzen_json::Json;
 
@@ -12,10 +12,14 @@ pub static SPRITE_DRIFT: Record = Record {
     about: "A member whose sprite has changed in the registry since the snapshot was taken.",
     fields: &[
         Field::required("sprite_id", UUID, "The sprite."),
-        Field::required("pinned", Kind::text(1, 128), "The fingerprint of the snapshot."),
+        Field::required(
+            "pinned",
+            FieldKind::text(1, 128),
+            "The fingerprint of the snapshot.",
+        ),
         Field::optional(
             "current",
-            Kind::text(1, 128),
+            FieldKind::text(1, 128),
             "The fingerprint in the registry; absent when the sprite was deleted.",
         ),
     ],
