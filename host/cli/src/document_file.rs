@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use mizzen_json::yaml;
-use mizzen_json::{Json, Limits};
+use mizzen_json::{Json, ReadLimits};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 /// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is
 /// a number that no float can hold, or a whole number that would be rounded.
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
-    let tape = mizzen_json::parse(text, Limits::default())?;
+    let tape = mizzen_json::parse(text, ReadLimits::default())?;
     Ok(tape.root().to_json_unique()?.to_serde_exact()?)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
     let named_yaml = path
         .extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml");
-    let limits = Limits::default();
+    let limits = ReadLimits::default();
     let tape = if named_yaml || !text.trim_start().starts_with(['{', '[']) {
         yaml::parse(&text, limits)
     } else {

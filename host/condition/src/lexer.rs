@@ -2,7 +2,7 @@
 //! the depth of brackets are counted here, so that a hostile text never reaches the parser.
 
 use super::error::{ConditionError, Position};
-use super::limits::Limits;
+use super::limits::ConditionLimits;
 use super::literal;
 use super::token::{Sign, Token, TokenKind};
 
@@ -19,7 +19,7 @@ pub(crate) struct Count {
 pub(crate) fn tokens(
     text: &str,
     start: Position,
-    limits: Limits,
+    limits: ConditionLimits,
     count: &mut Count,
 ) -> Result<Vec<Token>, ConditionError> {
     let mut lexer = Lexer {

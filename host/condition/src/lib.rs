@@ -34,7 +34,7 @@ mod value;
 mod variable;
 
 pub use error::{ConditionError, EvalError, EvalErrorKind, Position};
-pub use limits::{Fuel, Limits};
+pub use limits::{ConditionLimits, Fuel};
 pub use pattern::Pattern;
 pub use variable::{Context, Variable, Variables};
 
@@ -53,7 +53,11 @@ pub struct Condition {
 
 impl Condition {
     /// Compiles one CEL expression.
-    pub fn compile(text: &str, variables: Variables, limits: Limits) -> Result<Self, ConditionError> {
+    pub fn compile(
+        text: &str,
+        variables: Variables,
+        limits: ConditionLimits,
+    ) -> Result<Self, ConditionError> {
         check_length(text, limits)?;
         let mut ast = Ast::default();
         let tokens = lexer::tokens(text, Position::START, limits, &mut Count::default())?;
@@ -68,7 +72,7 @@ impl Condition {
 
     /// Compiles the condition of a gate (D2).
     pub fn compile_gate(text: &str) -> Result<Self, ConditionError> {
-        Self::compile(text, Variables::GATE, Limits::GATE)
+        Self::compile(text, Variables::GATE, ConditionLimits::GATE)
     }
 
     /// Compiles the condition of a rule (D5): an expression, or YAML that combines expressions.
@@ -77,7 +81,7 @@ impl Condition {
     /// `a ? b : c` as a mapping. Nothing is both: a YAML mapping, list or quoted text is never a boolean in CEL. The
     /// exceptions start with dashes, which could be minus signs: a list of one item and `---` are taken as YAML.
     pub fn compile_rule(text: &str) -> Result<Self, ConditionError> {
-        let limits = Limits::RULE;
+        let limits = ConditionLimits::RULE;
         check_length(text, limits)?;
         let trimmed = text.trim_start();
         let dashes = trimmed.trim_start_matches('-');
@@ -129,7 +133,7 @@ impl Condition {
     }
 }
 
-fn check_length(text: &str, limits: Limits) -> Result<(), ConditionError> {
+fn check_length(text: &str, limits: ConditionLimits) -> Result<(), ConditionError> {
     // A character has four bytes at most, so the count itself is bounded too.
     if text.len() > limits.characters.saturating_mul(4) || text.chars().count() > limits.characters {
         return Err(ConditionError::new(

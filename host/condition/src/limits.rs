@@ -4,7 +4,7 @@ use super::error::{EvalError, EvalErrorKind};
 
 /// How large a condition may be. Every bound is checked before the parser or the evaluator could feel it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConditionLimits {
     /// Characters of the whole text.
     pub characters: usize,
     /// Operators, counted by the scan before parsing.
@@ -17,7 +17,7 @@ pub struct Limits {
     pub comprehensions: usize,
 }
 
-impl Limits {
+impl ConditionLimits {
     /// A gate's condition: 2,048 characters.
     pub const GATE: Self = Self {
         characters: 2048,

@@ -4,7 +4,7 @@
 use super::ast::{Ast, Binary, Comprehension, Expr, NodeId};
 use super::error::{ConditionError, Position};
 use super::function::{Function, Style, Unresolved};
-use super::limits::Limits;
+use super::limits::ConditionLimits;
 use super::names::{RESERVED, unknown_function};
 use super::pattern::Pattern;
 use super::token::{Sign, Token, TokenKind};
@@ -14,7 +14,12 @@ use super::variable::{Variable, Variables};
 type Parsed<T> = Result<T, ConditionError>;
 
 /// Parses one whole expression into `ast`, which may already hold others of the same rule.
-pub(crate) fn parse(tokens: &[Token], ast: &mut Ast, variables: Variables, limits: Limits) -> Parsed<NodeId> {
+pub(crate) fn parse(
+    tokens: &[Token],
+    ast: &mut Ast,
+    variables: Variables,
+    limits: ConditionLimits,
+) -> Parsed<NodeId> {
     let mut parser = Parser {
         tokens,
         at: 0,
@@ -39,7 +44,7 @@ struct Parser<'a> {
     at: usize,
     ast: &'a mut Ast,
     variables: Variables,
-    limits: Limits,
+    limits: ConditionLimits,
     /// The variables of the comprehensions around the current place, innermost last.
     locals: Vec<Box<str>>,
 }

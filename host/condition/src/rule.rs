@@ -5,7 +5,7 @@
 use super::ast::{Ast, Expr, NodeId};
 use super::error::{ConditionError, Position};
 use super::lexer::{self, Count};
-use super::limits::Limits;
+use super::limits::ConditionLimits;
 use super::parser;
 use super::variable::Variables;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
@@ -21,7 +21,7 @@ pub(crate) fn compile(
     text: &str,
     ast: &mut Ast,
     variables: Variables,
-    limits: Limits,
+    limits: ConditionLimits,
 ) -> Result<NodeId, Refusal> {
     let mut builder = Builder {
         ast,
@@ -86,7 +86,7 @@ type Make = fn(Box<[NodeId]>) -> Expr;
 struct Builder<'a> {
     ast: &'a mut Ast,
     variables: Variables,
-    limits: Limits,
+    limits: ConditionLimits,
     count: Count,
     frames: Vec<Frame>,
     root: Option<NodeId>,

@@ -12,7 +12,7 @@
     reason = "a test that cannot go on should stop"
 )]
 
-use mizzen_condition::{Condition, Context, Fuel, Limits, Variable, Variables};
+use mizzen_condition::{Condition, ConditionLimits, Context, Fuel, Variable, Variables};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ enum Answer {
 }
 
 fn ours(text: &str) -> Option<Answer> {
-    let condition = Condition::compile(text, Variables::GATE, Limits::RULE).ok()?;
+    let condition = Condition::compile(text, Variables::GATE, ConditionLimits::RULE).ok()?;
     let documents = documents();
     let context = documents
         .iter()

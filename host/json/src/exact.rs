@@ -105,11 +105,11 @@ fn pointer(open: &[Frame<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, parse};
+    use super::super::{ReadLimits, parse};
     use super::*;
 
     fn read(text: &str) -> Json {
-        parse(text, Limits::default()).unwrap().root().to_json()
+        parse(text, ReadLimits::default()).unwrap().root().to_json()
     }
 
     #[test]

@@ -5,11 +5,11 @@ use super::Span;
 /// What kind of fault stopped the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseCode {
-    /// The text is larger than [`Limits::bytes`].
+    /// The text is larger than [`ReadLimits::bytes`].
     TooLarge,
-    /// Nested deeper than [`Limits::depth`].
+    /// Nested deeper than [`ReadLimits::depth`].
     TooDeep,
-    /// More values than [`Limits::values`].
+    /// More values than [`ReadLimits::values`].
     TooManyValues,
     /// YAML's aliases stand for more than is in proportion to the text.
     TooManyAliases,

@@ -50,7 +50,7 @@ pub use nearest::nearest;
 pub use number::{Integer, NotFinite, python_float};
 pub use object::{Array, Object};
 pub(crate) use parse::check_size;
-pub use parse::{Limits, parse, parse_bytes, parse_lossy};
+pub use parse::{ReadLimits, parse, parse_bytes, parse_lossy};
 pub use pointer::{Pointer, escape_token, field_path, is_pointer, item_path};
 pub use position::{Position, Span, position_of};
 pub use problem::Problem;

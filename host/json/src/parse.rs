@@ -6,7 +6,7 @@ use super::{Entry, ParseCode, ParseError, Span, Tape, TapeKind};
 
 /// How much input is read before it is refused. The defaults hold every honest document and keep a hostile one cheap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReadLimits {
     /// Bytes of the text. At most 4 GiB - 1, because offsets are 32 bits wide.
     pub bytes: usize,
     /// Arrays and objects inside each other.
@@ -15,10 +15,10 @@ pub struct Limits {
     pub values: usize,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     /// 64 MiB, 1,000 levels (Python's reader stops there too), 8 million values.
     fn default() -> Self {
-        Limits {
+        ReadLimits {
             bytes: 64 << 20,
             depth: 1_000,
             values: 8_000_000,
@@ -27,7 +27,7 @@ impl Default for Limits {
 }
 
 /// Reads one JSON value from bytes, which must be UTF-8.
-pub fn parse_bytes(bytes: &[u8], limits: Limits) -> Result<Tape<'_>, ParseError> {
+pub fn parse_bytes(bytes: &[u8], limits: ReadLimits) -> Result<Tape<'_>, ParseError> {
     check_size(bytes.len(), limits)?;
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, limits),
@@ -41,12 +41,12 @@ pub fn parse_bytes(bytes: &[u8], limits: Limits) -> Result<Tape<'_>, ParseError>
 
 /// As [`parse`], but half a surrogate pair in a string is not refused: U+FFFD stands for it and [`super::Node::first_lossy`]
 /// finds it. JSON's grammar allows such a string though no text can hold it, so a validator can say which field it is.
-pub fn parse_lossy(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+pub fn parse_lossy(source: &str, limits: ReadLimits) -> Result<Tape<'_>, ParseError> {
     parse_with(source, limits, Surrogates::Replace)
 }
 
 /// Reads one JSON value from text.
-pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+pub fn parse(source: &str, limits: ReadLimits) -> Result<Tape<'_>, ParseError> {
     parse_with(source, limits, Surrogates::Refuse)
 }
 
@@ -57,7 +57,7 @@ enum Surrogates {
     Replace,
 }
 
-fn parse_with(source: &str, limits: Limits, surrogates: Surrogates) -> Result<Tape<'_>, ParseError> {
+fn parse_with(source: &str, limits: ReadLimits, surrogates: Surrogates) -> Result<Tape<'_>, ParseError> {
     check_size(source.len(), limits)?;
     let mut parser = Parser {
         source,
@@ -90,7 +90,7 @@ fn parse_with(source: &str, limits: Limits, surrogates: Surrogates) -> Result<Ta
     }
 }
 
-pub(crate) fn check_size(length: usize, limits: Limits) -> Result<(), ParseError> {
+pub(crate) fn check_size(length: usize, limits: ReadLimits) -> Result<(), ParseError> {
     let bytes = limits.bytes.min(u32::MAX as usize - 1);
     if length > bytes {
         let message = format!(
@@ -124,7 +124,7 @@ struct Parser<'s> {
     entries: Vec<Entry>,
     decoded: String,
     open: Vec<Open>,
-    limits: Limits,
+    limits: ReadLimits,
     surrogates: Surrogates,
     lossy: bool,
     fault: Option<Fault>,

@@ -1,6 +1,6 @@
 //! The owned value.
 
-use super::{Array, Builder, Event, Integer, Limits, NotFinite, Object, Order, ParseError, Walk};
+use super::{Array, Builder, Event, Integer, NotFinite, Object, Order, ParseError, ReadLimits, Walk};
 
 /// An owned JSON value.
 ///
@@ -23,9 +23,9 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads one JSON text with the default [`Limits`].
+    /// Reads one JSON text with the default [`ReadLimits`].
     pub fn parse(text: &str) -> Result<Json, ParseError> {
-        Ok(super::parse(text, Limits::default())?.root().to_json())
+        Ok(super::parse(text, ReadLimits::default())?.root().to_json())
     }
 
     /// A float, refused when JSON has no text for it.

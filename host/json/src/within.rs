@@ -105,7 +105,7 @@ fn spelled_in_hex(source: &str, character: char) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use crate::yaml;
-    use crate::{Limits, Tape, View, parse};
+    use crate::{ReadLimits, Tape, View, parse};
 
     fn first_item<'t>(tape: &'t Tape<'t>) -> super::Node<'t> {
         match tape.root().view() {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_piece_of_a_string_is_found_where_the_source_spells_it() {
-        let json = |source: &'static str| parse(source, Limits::default()).unwrap();
+        let json = |source: &'static str| parse(source, ReadLimits::default()).unwrap();
         check(&json(r#"["plain bad"]"#), "bad", "bad");
         check(&json(r#"["\n\t\"é\u00e9 bad \ud83d\ude00"]"#), "bad", "bad");
         check(&json(r#"["x\ud83d\ude00y"]"#), "😀", r"\ud83d\ude00");
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_piece_of_a_yaml_scalar_is_found_in_its_style() {
-        let yaml = |source: &'static str| yaml::parse(source, Limits::default()).unwrap();
+        let yaml = |source: &'static str| yaml::parse(source, ReadLimits::default()).unwrap();
         check(&yaml("- some bad thing\n"), "bad", "bad");
         check(&yaml("- 'some bad thing'\n"), "bad", "bad");
         check(&yaml("- \"some\\tbad thing\"\n"), "bad", "bad");

@@ -9,7 +9,7 @@
 mod offsets;
 mod scalar;
 
-use crate::{Entry, Limits, ParseCode, ParseError, Span, Tape, TapeKind, check_size};
+use crate::{Entry, ParseCode, ParseError, ReadLimits, Span, Tape, TapeKind, check_size};
 use offsets::Offsets;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use scalar::Scalar;
@@ -30,7 +30,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    fn of(source: &str, limits: Limits) -> Self {
+    fn of(source: &str, limits: ReadLimits) -> Self {
         Self {
             values: ALIASED_VALUES.max(source.len() / 2),
             bytes: limits
@@ -50,7 +50,7 @@ impl Allowance {
 }
 
 /// Reads one YAML document.
-pub fn parse(source: &str, limits: Limits) -> Result<Tape<'_>, ParseError> {
+pub fn parse(source: &str, limits: ReadLimits) -> Result<Tape<'_>, ParseError> {
     check_size(source.len(), limits)?;
     let mut reader = Reader {
         offsets: Offsets::new(source),
@@ -129,7 +129,7 @@ struct Reader<'s> {
     documents: usize,
     /// What aliases may still stand for.
     allowance: Allowance,
-    limits: Limits,
+    limits: ReadLimits,
 }
 
 impl Reader<'_> {

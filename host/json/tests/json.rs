@@ -1,10 +1,10 @@
 //! JSON against what Python's reader and writer do, and against hostile input.
 
-use mizzen_json::{Json, Limits, ParseCode, View, parse, parse_bytes, serde_to_canonical};
+use mizzen_json::{Json, ParseCode, ReadLimits, View, parse, parse_bytes, serde_to_canonical};
 use proptest::prelude::*;
 
 fn code(text: &str) -> Option<ParseCode> {
-    parse(text, Limits::default()).err().map(|error| error.code)
+    parse(text, ReadLimits::default()).err().map(|error| error.code)
 }
 
 #[test]
@@ -86,14 +86,14 @@ fn what_is_not_json_is_refused_with_its_reason() {
 
 #[test]
 fn bytes_that_are_not_utf8_are_refused_where_they_stand() {
-    let error = parse_bytes(b"[\"a\xFF\"]", Limits::default()).unwrap_err();
+    let error = parse_bytes(b"[\"a\xFF\"]", ReadLimits::default()).unwrap_err();
     assert_eq!((error.code, error.span.start), (ParseCode::InvalidUtf8, 3));
 }
 
 #[test]
 fn every_value_and_key_knows_its_bytes() {
     let text = r#" {"a" : [ 1 , "x\n" ], "b":{} } "#;
-    let tape = parse(text, Limits::default()).unwrap();
+    let tape = parse(text, ReadLimits::default()).unwrap();
     let View::Object(members) = tape.root().view() else {
         panic!("not an object")
     };
@@ -111,7 +111,7 @@ fn every_value_and_key_knows_its_bytes() {
 
 #[test]
 fn the_limits_answer_with_an_error() {
-    let limits = Limits {
+    let limits = ReadLimits {
         bytes: 10,
         depth: 3,
         values: 5,
@@ -130,7 +130,7 @@ fn the_limits_answer_with_an_error() {
     check("[1,1,[],1]", None);
     check("[[],1,1,1]", None);
     check("\"123456789\"", Some(ParseCode::TooLarge));
-    let limits = Limits { values: 3, ..limits };
+    let limits = ReadLimits { values: 3, ..limits };
     assert_eq!(
         parse("[1,1,1]", limits).unwrap_err().code,
         ParseCode::TooManyValues
@@ -143,9 +143,9 @@ fn nesting_a_hundred_thousand_deep_is_an_error_and_not_a_crash() {
         let text = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
         assert_eq!(code(&text), Some(ParseCode::TooDeep));
         // Raised limits: parsing, copying, comparing, writing and dropping still need no stack.
-        let limits = Limits {
+        let limits = ReadLimits {
             depth: 200_000,
-            ..Limits::default()
+            ..ReadLimits::default()
         };
         let tape = parse(&text, limits).unwrap();
         let value = tape.root().to_json();
@@ -222,6 +222,6 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = parse_bytes(&bytes, Limits::default()).map(|tape| tape.root().to_json());
+        let _ = parse_bytes(&bytes, ReadLimits::default()).map(|tape| tape.root().to_json());
     }
 }

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
 use mizzen_json::yaml;
-use mizzen_json::{Limits, ParseCode};
+use mizzen_json::{ParseCode, ReadLimits};
 use proptest::prelude::*;
 
 fn json(text: &str) -> String {
-    yaml::parse(text, Limits::default())
+    yaml::parse(text, ReadLimits::default())
         .unwrap()
         .root()
         .to_json()
@@ -14,7 +14,9 @@ fn json(text: &str) -> String {
 }
 
 fn code(text: &str) -> Option<ParseCode> {
-    yaml::parse(text, Limits::default()).err().map(|error| error.code)
+    yaml::parse(text, ReadLimits::default())
+        .err()
+        .map(|error| error.code)
 }
 
 #[test]
@@ -66,20 +68,20 @@ fn alias_bomb(levels: usize) -> String {
 /// R12: the limits of a whole text let these few hundred bytes become eight million values.
 #[test]
 fn an_alias_bomb_is_refused_long_before_the_limits_of_a_text() {
-    assert!(alias_bomb(2).len() < 200 && yaml::parse(&alias_bomb(2), Limits::default()).is_ok());
+    assert!(alias_bomb(2).len() < 200 && yaml::parse(&alias_bomb(2), ReadLimits::default()).is_ok());
     for levels in [4, 9, 12] {
-        let error = yaml::parse(&alias_bomb(levels), Limits::default()).unwrap_err();
+        let error = yaml::parse(&alias_bomb(levels), ReadLimits::default()).unwrap_err();
         assert_eq!(error.code, ParseCode::TooManyAliases, "{levels}");
         assert_eq!(error.code.as_str(), "too_many_aliases");
     }
     // What is read before the refusal is what is allowed: the limit of values is not reached first.
-    let limits = Limits {
+    let limits = ReadLimits {
         values: 11_000,
-        ..Limits::default()
+        ..ReadLimits::default()
     };
     let error = yaml::parse(&alias_bomb(9), limits).unwrap_err();
     assert_eq!(error.code, ParseCode::TooManyAliases);
-    let limits = Limits {
+    let limits = ReadLimits {
         values: 5_000,
         ..limits
     };
@@ -91,7 +93,7 @@ fn an_alias_bomb_is_refused_long_before_the_limits_of_a_text() {
 fn what_aliases_may_stand_for_grows_with_the_text() {
     let list = |values: usize| format!("a: &a [{}x]\nb: [*a]\n", "x, ".repeat(values - 1));
     // A list that is repeated once is not out of proportion, however long it is.
-    assert!(yaml::parse(&list(200_000), Limits::default()).is_ok());
+    assert!(yaml::parse(&list(200_000), ReadLimits::default()).is_ok());
     let twice = list(200_000).replace("[*a]", "[*a, *a]");
     assert_eq!(code(&twice), Some(ParseCode::TooManyAliases));
     // A person's anchors: one template, many uses.
@@ -99,7 +101,7 @@ fn what_aliases_may_stand_for_grows_with_the_text() {
         .map(|number| format!("- {{<<: *base, name: n{number}, retry: *retry}}\n"))
         .collect();
     let text = format!("base: &base {{timeout: 30s, tags: [a, b, c]}}\nretry: &retry [1, 2]\nsteps:\n{uses}");
-    assert!(yaml::parse(&text, Limits::default()).is_ok());
+    assert!(yaml::parse(&text, ReadLimits::default()).is_ok());
 }
 
 #[test]
@@ -108,27 +110,27 @@ fn aliases_cannot_nest_deeper_than_the_limit() {
     for level in 1..50 {
         text.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1));
     }
-    let limits = Limits {
+    let limits = ReadLimits {
         depth: 20,
-        ..Limits::default()
+        ..ReadLimits::default()
     };
     assert_eq!(yaml::parse(&text, limits).unwrap_err().code, ParseCode::TooDeep);
-    assert!(yaml::parse(&text, Limits::default()).is_ok());
+    assert!(yaml::parse(&text, ReadLimits::default()).is_ok());
 }
 
 /// Few entries, but each stands for a long text: whoever copies the document out would copy terabytes.
 #[test]
 fn aliases_of_a_long_text_are_counted_with_the_text() {
     let text = format!("a: &a {}\nb: [{}*a]\n", "x".repeat(1000), "*a, ".repeat(200));
-    let limits = Limits {
+    let limits = ReadLimits {
         bytes: 100_000,
-        ..Limits::default()
+        ..ReadLimits::default()
     };
     assert_eq!(
         yaml::parse(&text, limits).unwrap_err().code,
         ParseCode::TooManyAliases
     );
-    assert!(yaml::parse(&text, Limits::default()).is_ok());
+    assert!(yaml::parse(&text, ReadLimits::default()).is_ok());
     let more = text.replace("[*a", &format!("[{}*a", "*a, ".repeat(200)));
     assert_eq!(code(&more), Some(ParseCode::TooManyAliases));
 }
@@ -142,28 +144,28 @@ fn deep_and_large_texts_are_answered_and_take_no_stack() {
         "- ".repeat(20_000),
         "? ".repeat(20_000),
     ] {
-        assert!(yaml::parse(&text, Limits::default()).is_err());
+        assert!(yaml::parse(&text, ReadLimits::default()).is_err());
     }
     let nested: String = (0..1_500)
         .map(|depth| format!("{}a:\n", " ".repeat(depth)))
         .collect();
     assert_eq!(code(&nested), Some(ParseCode::TooDeep));
     let long = format!("a: \"{}\"\n", "é".repeat(500_000));
-    assert!(yaml::parse(&long, Limits::default()).is_ok());
+    assert!(yaml::parse(&long, ReadLimits::default()).is_ok());
     let wide: String = (0..50_000).map(|n| format!("k{n}: {n}\n")).collect();
-    assert!(yaml::parse(&wide, Limits::default()).is_ok());
+    assert!(yaml::parse(&wide, ReadLimits::default()).is_ok());
     let flow = format!("[{}1]", "ü, ".repeat(100_000));
-    assert!(yaml::parse(&flow, Limits::default()).is_ok());
+    assert!(yaml::parse(&flow, ReadLimits::default()).is_ok());
 }
 
 proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in "[\\[\\]{}:,\"'&*!|>%@#?\\- \\n\\ta-cé0-9.~]{0,60}") {
-        let _ = yaml::parse(&text, Limits::default()).map(|tape| tape.root().to_json());
+        let _ = yaml::parse(&text, ReadLimits::default()).map(|tape| tape.root().to_json());
     }
 
     #[test]
     fn any_text_never_panics(text in any::<String>()) {
-        let _ = yaml::parse(&text, Limits::default());
+        let _ = yaml::parse(&text, ReadLimits::default());
     }
 }

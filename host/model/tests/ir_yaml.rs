@@ -1,6 +1,6 @@
 //! An IR document written as YAML is the same document, and its errors point into the YAML.
 
-use mizzen_json::{Json, Limits, yaml};
+use mizzen_json::{Json, ReadLimits, yaml};
 use mizzen_model::ir::{IRDocument, Options, dumps, inspect_tape, loads};
 
 const SEED_EXAMPLE: &str = r#"ir_version: "1.0.0"
@@ -27,7 +27,7 @@ governance:
 fn the_seeds_example_means_the_same_as_its_json() {
     let vectors = include_str!("data/ir-documents.jsonl");
     let row = Json::parse(vectors.lines().next().unwrap()).unwrap();
-    let tape = yaml::parse(SEED_EXAMPLE, Limits::default()).unwrap();
+    let tape = yaml::parse(SEED_EXAMPLE, ReadLimits::default()).unwrap();
     let inspection = inspect_tape(&tape, Options::default());
     assert_eq!(inspection.errors, []);
     let document = inspection.document.unwrap();
@@ -44,7 +44,7 @@ fn the_seeds_example_means_the_same_as_its_json() {
 #[test]
 fn errors_point_into_the_yaml() {
     let text = "# é comment: ü\nir_version: \"1.0.0\"\nid: 'gräph'\nnodes:\n  - id: ok\n    kind: 7\n  - { id: b, kin: echo }\n";
-    let tape = yaml::parse(text, Limits::default()).unwrap();
+    let tape = yaml::parse(text, ReadLimits::default()).unwrap();
     let seen: Vec<(String, &str)> = inspect_tape(&tape, Options::default())
         .errors
         .into_iter()

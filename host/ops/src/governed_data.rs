@@ -177,10 +177,10 @@ fn entry(action: &str, packs: &[GoverningPack], now_ms: i64, detail: serde_json:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mizzen_json::{Limits, parse};
+    use mizzen_json::{ReadLimits, parse};
 
     fn mounts(text: &str) -> Vec<PackMount> {
-        let limits = Limits::default();
+        let limits = ReadLimits::default();
         let tape = parse(text, limits).unwrap();
         let mizzen_json::Json::Array(items) = tape.root().to_json() else {
             panic!("{text}")

@@ -5,7 +5,7 @@ use crate::problem::{Code, Problem, etag};
 use crate::traffic::Traffic;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use mizzen_json::{Json, Limits};
+use mizzen_json::{Json, ReadLimits};
 use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch, Replayed};
 use std::sync::Arc;
@@ -211,10 +211,10 @@ impl KnownTags {
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> ReadLimits {
+    ReadLimits {
         depth: DEPTH,
-        ..Limits::default()
+        ..ReadLimits::default()
     }
 }
 

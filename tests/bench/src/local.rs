@@ -88,7 +88,7 @@ impl Local {
 
 /// From the one form of JSON to the other.
 pub(crate) fn json(value: &Value) -> Result<Json> {
-    let limits = mizzen_json::Limits::default();
+    let limits = mizzen_json::ReadLimits::default();
     let text = value.to_string();
     let tape = mizzen_json::parse(&text, limits);
     let tape = tape.map_err(|error| anyhow::anyhow!("{error}"))?;

@@ -32,7 +32,7 @@ fn refused(text: &str, wanted: &str) {
 
 fn accepted(text: String) {
     on_small_stack(move || {
-        let condition = Condition::compile(&text, Variables::GATE, Limits::RULE).unwrap();
+        let condition = Condition::compile(&text, Variables::GATE, ConditionLimits::RULE).unwrap();
         let _ = evaluate(&condition);
         drop(condition);
     });
@@ -99,7 +99,7 @@ fn comprehensions_do_not_nest() {
 }
 
 fn exhausts(text: &str, context: &Context<'_>) {
-    let condition = Condition::compile(text, Variables::GATE, Limits::RULE).unwrap();
+    let condition = Condition::compile(text, Variables::GATE, ConditionLimits::RULE).unwrap();
     let started = Instant::now();
     let mut fuel = Fuel::default();
     let error = condition.evaluate(context, &mut fuel).unwrap_err();

@@ -4,14 +4,14 @@ use super::error::{Stage, ValidationError, shorten};
 use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::{lint, version};
-use mizzen_json::{Json, Limits, Node, ParseError, Problem, Tape, View, parse_lossy, position_of};
+use mizzen_json::{Json, Node, ParseError, Problem, ReadLimits, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Bounds on the text.
-    pub json: Limits,
+    pub json: ReadLimits,
     /// Errors kept; the rest is counted.
     pub errors: usize,
     /// Warnings kept; with none, they are not even looked for.
@@ -22,7 +22,7 @@ impl Default for Options {
     /// 10,000 errors are more than anyone reads and keep a hostile document from growing in memory.
     fn default() -> Self {
         Options {
-            json: Limits::default(),
+            json: ReadLimits::default(),
             errors: 10_000,
             warnings: 1_000,
         }

@@ -243,13 +243,13 @@ mod tests {
     use super::super::resolve::{Found, Pin, Pinned, Planned, Resolution};
     use super::*;
     use crate::caller::Caller;
-    use mizzen_json::{Json, Limits, parse};
+    use mizzen_json::{Json, ReadLimits, parse};
     use mizzen_model::tool_spec::SideEffects;
     use mizzen_store::{Options, Store};
     use serde_json::{Value, json};
 
     fn document(value: &Value) -> Json {
-        parse(&value.to_string(), Limits::default())
+        parse(&value.to_string(), ReadLimits::default())
             .unwrap()
             .root()
             .to_json()

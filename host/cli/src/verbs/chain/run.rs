@@ -8,7 +8,7 @@ use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use mizzen_json::{Json, Limits, parse};
+use mizzen_json::{Json, ReadLimits, parse};
 use mizzen_model::execution::Named;
 use mizzen_ops::{Caller, Document, Force, Wait};
 use serde_json::{Value, json};
@@ -149,7 +149,9 @@ impl Run {
         let request = json!({
             "council_id": council.id.to_string(), "chain_id": chain.id.to_string(), "input": input,
         });
-        let request = parse(&request.to_string(), Limits::default())?.root().to_json();
+        let request = parse(&request.to_string(), ReadLimits::default())?
+            .root()
+            .to_json();
         // Not given up half-way: a run that was started and is not followed would go on by itself.
         let id = host
             .execute_chain(&caller, &request, None, Wait::ForStart)

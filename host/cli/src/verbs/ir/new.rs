@@ -123,8 +123,8 @@ mod tests {
     fn both_starters_are_valid_without_warnings_and_mean_the_same() {
         for id in ["graph:new", "ü: \"quoted\" #"] {
             let (yaml_text, json_text) = (starter_yaml(id), starter_json(id));
-            let yaml_tape = yaml::parse(&yaml_text, mizzen_json::Limits::default()).unwrap();
-            let json_tape = mizzen_json::parse(&json_text, mizzen_json::Limits::default()).unwrap();
+            let yaml_tape = yaml::parse(&yaml_text, mizzen_json::ReadLimits::default()).unwrap();
+            let json_tape = mizzen_json::parse(&json_text, mizzen_json::ReadLimits::default()).unwrap();
             let from_yaml = inspect_tape(&yaml_tape, Options::default());
             let from_json = inspect_tape(&json_tape, Options::default());
             assert_eq!(

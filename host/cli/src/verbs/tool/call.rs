@@ -8,7 +8,7 @@ use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
 use anyhow::{Context, Result};
-use mizzen_json::{Json, Limits, Object, parse};
+use mizzen_json::{Json, Object, ReadLimits, parse};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{Caller, IdempotencyKey, Wait};
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ impl Call {
                 None => text.to_owned(),
             },
         };
-        let input = parse(&text, Limits::default())
+        let input = parse(&text, ReadLimits::default())
             .map_err(anyhow::Error::from)
             .and_then(|tape| Ok(tape.root().to_json_unique()?))
             .context("--input is not JSON; write a value, @FILE, or - for standard input")?;

@@ -7,7 +7,7 @@ use crate::entropy::CountingEntropy;
 use crate::host::Host;
 use crate::runs::packs::{PackPin, PackSet};
 use crate::runs::resolve::{Found, MadeOf, Pin, Pinned, Planned, Resolution};
-use mizzen_json::{Json, Limits, parse};
+use mizzen_json::{Json, ReadLimits, parse};
 use mizzen_model::id::ChainId;
 use mizzen_model::pack::Moment;
 use mizzen_model::tool_spec::SideEffects;
@@ -49,7 +49,7 @@ pub(super) fn runtime() -> tokio::runtime::Runtime {
 }
 
 pub(super) fn document(value: &Value) -> Json {
-    parse(&value.to_string(), Limits::default())
+    parse(&value.to_string(), ReadLimits::default())
         .unwrap()
         .root()
         .to_json()
