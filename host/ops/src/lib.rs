@@ -89,7 +89,7 @@ pub use metrics::{Family, Metrics};
 pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
-pub use registry::{DisabledPlugin, Installed, InstalledPlugin, Provided, Registry, Unresolved};
+pub use registry::{DisabledPlugin, Installed, InstalledPlugin, Inventory, Provided, Unresolved};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, ErasedRun, HostKey,
     Recording, RecordingError, Recovered, Replay, RunLimits, Runs, Transition, Verified, replay,

@@ -64,7 +64,7 @@ pub struct Installed {
 
 /// Holds the current [`Installed`].
 #[derive(Debug, Default)]
-pub struct Registry {
+pub struct Inventory {
     current: RwLock<Arc<Installed>>,
     reload_failures: AtomicU64,
 }
@@ -78,13 +78,13 @@ pub struct Unresolved {
     pub reason: String,
 }
 
-impl Registry {
+impl Inventory {
     /// What is installed now. Later changes do not change what was returned.
     pub fn installed(&self) -> Arc<Installed> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Records that the set on disk was refused and the running one stays, with the reasons. The next [`Registry::replace`] clears it.
+    /// Records that the set on disk was refused and the running one stays, with the reasons. The next [`Inventory::replace`] clears it.
     pub fn set_problems(&self, problems: Vec<String>) {
         self.reload_failures.fetch_add(1, Ordering::Relaxed);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
