@@ -9,7 +9,7 @@ use crate::governed_data::{self, Ungoverned};
 use crate::registry::Inventory;
 use crate::toolbox::{Loaded, Outfit, SecretValues, StoreKv, Toolbox};
 use crate::try_set::{Secrets, SetTrial};
-use mizzen_catalog::change::{ChangeError, Direction, Installation, Prepared};
+use mizzen_catalog::change::{ChangeError, Direction, Installation, PreparedChange};
 use mizzen_catalog::config::{PluginConfig, SecretSource};
 use mizzen_catalog::trust::TrustMode;
 use mizzen_catalog::{LoadFailure, LoadPlan, files};
@@ -198,8 +198,8 @@ impl PluginSet {
         &self,
         registry: &Inventory,
         direction: Direction,
-        prepare: impl FnOnce(&Installation) -> Result<Prepared, ChangeError> + Send + 'static,
-    ) -> Result<Prepared, PluginSetError> {
+        prepare: impl FnOnce(&Installation) -> Result<PreparedChange, ChangeError> + Send + 'static,
+    ) -> Result<PreparedChange, PluginSetError> {
         let installation = self.installation.clone().ok_or(PluginSetError::NotConfigured)?;
         let _alone = self.changing.lock().await;
         let before = {

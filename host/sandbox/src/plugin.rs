@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// What a call needs of its plugin, and nothing that is computed per call.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedPlugin {
     pub(crate) pre: InstancePre<CallState>,
     pub(crate) tool: Option<tool::GuestIndices>,
     pub(crate) skill: Option<skill::GuestIndices>,
@@ -44,7 +44,7 @@ pub(crate) struct Prepared {
 #[derive(Clone)]
 pub struct Plugin {
     machine: Arc<Machine>,
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedPlugin>,
     verified: Arc<VerifiedPlugin>,
     compiled: Compiled,
 }
@@ -112,7 +112,7 @@ impl Sandbox {
             let interface = component.get_export_index(None, interface)?;
             component.get_export_index(Some(&interface), name)
         };
-        let prepared = Prepared {
+        let prepared = PreparedPlugin {
             invoke: function("mizzen:plugin/tool@1.0.0", "invoke"),
             evaluate: function("mizzen:plugin/pack@1.0.0", "evaluate"),
             tool: tool::GuestIndices::new(&pre).ok(),

@@ -59,7 +59,7 @@ impl Place {
         plugin: &Plugin,
         placement: Placement,
         direction: Direction,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         self.install_with(plugin, placement, direction, Approval::Waiting)
     }
 
@@ -69,7 +69,7 @@ impl Place {
         placement: Placement,
         direction: Direction,
         approval: Approval,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         let prepared = self.installation().prepare_package(NewPackage {
             bytes: plugin.package(),
             source: Path::new("new.wasm"),
@@ -81,7 +81,7 @@ impl Place {
         Ok(prepared)
     }
 
-    fn remove(&self, version: Option<&str>, direction: Direction) -> Result<Prepared, ChangeError> {
+    fn remove(&self, version: Option<&str>, direction: Direction) -> Result<PreparedChange, ChangeError> {
         let removal = Removal {
             plugin: name(),
             version: version.map(|version| Version::parse(version).unwrap()),
@@ -98,7 +98,7 @@ impl Place {
         version: Option<&str>,
         switch: Switch,
         direction: Direction,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         let switching = Switching {
             plugin: name(),
             version: version.map(|version| Version::parse(version).unwrap()),
@@ -112,7 +112,7 @@ impl Place {
 }
 
 /// What a refused step back says, or what happened instead.
-fn older(result: Result<Prepared, ChangeError>) -> String {
+fn older(result: Result<PreparedChange, ChangeError>) -> String {
     match result {
         Err(ChangeError::Older(older)) => older.to_string(),
         Err(error) => format!("another error: {error}"),
@@ -283,7 +283,7 @@ fn a_grant_goes_with_the_version_that_asked_for_it_and_taking_it_back_needs_appr
         ..TEXT
     };
     // By value: a prepared change holds the right to edit until it is dropped.
-    let dropped = |prepared: Result<Prepared, ChangeError>| -> Vec<String> {
+    let dropped = |prepared: Result<PreparedChange, ChangeError>| -> Vec<String> {
         let prepared = prepared.unwrap();
         prepared.grants_dropped.iter().map(ToString::to_string).collect()
     };
@@ -370,7 +370,7 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
         prepared.write()?;
         Ok(prepared)
     };
-    let refused = |result: Result<Prepared, ChangeError>| match result {
+    let refused = |result: Result<PreparedChange, ChangeError>| match result {
         Err(error) => error.to_string(),
         Ok(_) => "it was done".to_owned(),
     };
