@@ -10,7 +10,7 @@ pub use step::{CHAIN_STEP, ChainStep};
 
 use crate::duration::Duration;
 use crate::gate::{GATE, Gate, GatePosition};
-use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
+use crate::governance::{MOUNTS_MAX, Mount, PACK_MOUNT};
 use crate::id::ChainId;
 use crate::problem::Problems;
 use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record, Text, read};
@@ -102,7 +102,7 @@ pub struct ChainBody {
     /// How long an execution may take.
     pub timeout: Duration,
     /// Packs that govern every execution, when there are any.
-    pub governance: Option<Vec<PackMount>>,
+    pub governance: Option<Vec<Mount>>,
 }
 
 /// A condition inside of a chain, with the path to it.
@@ -125,7 +125,7 @@ impl ChainBody {
             steps: fields.list("steps", ChainStep::build)?,
             gates: fields.list("gates", Gate::build)?,
             timeout: Duration::parse(fields.text("timeout")?).ok()?,
-            governance: fields.optional_list("governance", PackMount::build)?,
+            governance: fields.optional_list("governance", Mount::build)?,
         })
     }
 
@@ -136,13 +136,13 @@ impl ChainBody {
             .list("gates", &self.gates, Gate::to_json)
             .text("timeout", &self.timeout);
         if let Some(mounts) = &self.governance {
-            writer = writer.list("governance", mounts, PackMount::to_json);
+            writer = writer.list("governance", mounts, Mount::to_json);
         }
         writer.done()
     }
 
     /// The packs that the chain mounts.
-    pub fn governance(&self) -> &[PackMount] {
+    pub fn governance(&self) -> &[Mount] {
         self.governance.as_deref().unwrap_or_default()
     }
 

@@ -21,7 +21,7 @@ pub use drift::{SPRITE_DRIFT, SpriteDrift};
 pub use structure::Review;
 
 use crate::chain::{CHAIN, Chain};
-use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
+use crate::governance::{MOUNTS_MAX, Mount, PACK_MOUNT};
 use crate::id::{ChainId, CouncilId, SpriteId};
 use crate::problem::Problems;
 use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record, Text, read};
@@ -190,7 +190,7 @@ pub struct Council {
     /// The rules, in order.
     pub rules: Vec<Rule>,
     /// Packs that govern every execution, when there are any.
-    pub governance: Option<Vec<PackMount>>,
+    pub governance: Option<Vec<Mount>>,
     /// When the council was created.
     pub created_at: Option<Timestamp>,
     /// When the council was last replaced.
@@ -219,7 +219,7 @@ impl Council {
                     .into_iter()
                     .next()?,
                 rules: fields.list("rules", Rule::build)?,
-                governance: fields.optional_list("governance", PackMount::build)?,
+                governance: fields.optional_list("governance", Mount::build)?,
                 created_at: fields.optional("created_at", Timestamp::parse)?,
                 updated_at: fields.optional("updated_at", Timestamp::parse)?,
                 warnings: fields.optional_list("warnings", Warning::build)?,
@@ -239,7 +239,7 @@ impl Council {
             .texts("gate_agents", [&self.gate_agent])
             .list("rules", &self.rules, Rule::to_json);
         if let Some(mounts) = &self.governance {
-            writer = writer.list("governance", mounts, PackMount::to_json);
+            writer = writer.list("governance", mounts, Mount::to_json);
         }
         writer = writer
             .optional_text("created_at", self.created_at.as_ref())
@@ -254,12 +254,12 @@ impl Council {
     }
 
     /// The packs that the council mounts.
-    pub fn governance(&self) -> &[PackMount] {
+    pub fn governance(&self) -> &[Mount] {
         self.governance.as_deref().unwrap_or_default()
     }
 
     /// Every mount of the council and its chains, with its path in the council document.
-    pub fn mounts(&self) -> impl Iterator<Item = (String, &PackMount)> {
+    pub fn mounts(&self) -> impl Iterator<Item = (String, &Mount)> {
         let own = self.governance().iter().enumerate();
         let own = own.map(|(index, mount)| (format!("/governance/{index}"), mount));
         let of_chains = self.chains.iter().enumerate().flat_map(|(chain, found)| {

@@ -118,7 +118,7 @@ pub(crate) fn is_pack_id(text: &str) -> bool {
 
 /// A mounted pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackMount {
+pub struct Mount {
     /// The pack's id.
     pub id: String,
     /// The version that is pinned.
@@ -129,7 +129,7 @@ pub struct PackMount {
     pub mode: Option<PackMode>,
 }
 
-impl PackMount {
+impl Mount {
     /// Reads a mount.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl PackMount {
     }
 }
 
-impl From<&ir::PackMount> for PackMount {
+impl From<&ir::PackMount> for Mount {
     fn from(mount: &ir::PackMount) -> Self {
         Self {
             id: mount.id.clone(),

@@ -30,7 +30,7 @@ use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::InstalledTool;
-use mizzen_model::governance::PackMount;
+use mizzen_model::governance::Mount;
 use mizzen_model::manifest::Manifest;
 use mizzen_sandbox::{Plugin, Sandbox};
 use std::collections::{BTreeMap, HashMap};
@@ -50,7 +50,7 @@ pub struct Loaded {
     /// Which of the sets of this process it is.
     generation: u64,
     /// What `mizzen.toml` mounts for every run.
-    governance: Vec<PackMount>,
+    governance: Vec<Mount>,
     registry: ToolRegistry,
     plugins: BTreeMap<Digest, Ready>,
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
@@ -101,7 +101,7 @@ impl Loaded {
     }
 
     /// What `mizzen.toml` mounts for every run.
-    pub fn governance(&self) -> &[PackMount] {
+    pub fn governance(&self) -> &[Mount] {
         &self.governance
     }
 

@@ -5,7 +5,7 @@ use super::{
     SPRITES_MAX, UPDATED_AT, WARNINGS,
 };
 use crate::chain::{CHAIN_DRAFT, Chain, ChainDraft};
-use crate::governance::PackMount;
+use crate::governance::Mount;
 use crate::id::{ChainId, CouncilId, SpriteId};
 use crate::problem::Problems;
 use crate::record::{FieldKind, Record, read};
@@ -57,7 +57,7 @@ pub struct CouncilDraft {
     /// The rules.
     pub rules: Vec<Rule>,
     /// Packs that govern every execution, when there are any.
-    pub governance: Option<Vec<PackMount>>,
+    pub governance: Option<Vec<Mount>>,
 }
 
 /// Why the gate agents will not do: `INVALID_GATE_AGENT`.
@@ -107,7 +107,7 @@ impl CouncilDraft {
                 name: fields.owned("name"),
                 chains: fields.list("chains", ChainDraft::build)?,
                 rules: fields.list("rules", Rule::build)?,
-                governance: fields.optional_list("governance", PackMount::build)?,
+                governance: fields.optional_list("governance", Mount::build)?,
             })
         })
     }

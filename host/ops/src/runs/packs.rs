@@ -13,7 +13,7 @@ use mizzen_engine::plan::{MountedPack, ToolFacts};
 use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion};
 use mizzen_json::{Form, serde_write_canonical, write_string};
 use mizzen_model::execution::PackEvaluation;
-use mizzen_model::governance::{PackMode, PackMount, PackOrigin, PackSeverity};
+use mizzen_model::governance::{Mount, PackMode, PackOrigin, PackSeverity};
 use mizzen_model::pack::Moment;
 use mizzen_model::tool_spec::SideEffects;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub(crate) struct PackSet {
 
 impl PackSet {
     /// Finds what governs a run, in load order. A pack that is mounted twice is asked once, as strictly as any mount says.
-    pub(super) fn find(loaded: &Loaded, mounts: &[(PackOrigin, PackMount)]) -> (Vec<PackPin>, Self) {
+    pub(super) fn find(loaded: &Loaded, mounts: &[(PackOrigin, Mount)]) -> (Vec<PackPin>, Self) {
         let mut pins: Vec<PackPin> = Vec::new();
         let mut set = Self::default();
         for (origin, mount) in mounts {
