@@ -96,7 +96,7 @@ pub use runs::{
     verify as verify_audit,
 };
 pub use store_stats::StoreStats;
-pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
+pub use traces::{Attribute, Collector, CollectorError, Share, SpanContext, SpanKind, TraceSpan, Traces};
 pub use try_set::{Secrets, SetTrial};
 pub use verify_fingerprint::FingerprintReport;
 

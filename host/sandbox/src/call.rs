@@ -142,7 +142,7 @@ impl Request {
 
 /// When a call begins and when its time is up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct CallWindow {
     pub(crate) started: Instant,
     pub(crate) end: Instant,
 }
@@ -197,9 +197,9 @@ pub(crate) async fn execute(
     plugin: Arc<PreparedPlugin>,
     permit: Permit,
     mut request: Request,
-    span: Span,
+    span: CallWindow,
 ) -> Result<Ended, CallFault> {
-    let Span { started, end } = span;
+    let CallWindow { started, end } = span;
     let limits = *permit.limits();
     let mut callers = Vec::new();
     let (mut tools, mut level) = (None, 0);

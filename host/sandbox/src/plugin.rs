@@ -2,7 +2,7 @@
 
 use crate::artifact::Compiled;
 use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
-use crate::call::{Answer, CallFault, Ended, Evaluation, Request, Span, ToolCall, execute};
+use crate::call::{Answer, CallFault, CallWindow, Ended, Evaluation, Request, ToolCall, execute};
 use crate::describe::{DescribeError, bounded_items, descriptions};
 use crate::evaluate::{EvaluationReport, report};
 use crate::machine::Machine;
@@ -259,7 +259,7 @@ impl Plugin {
             });
         }
         let started = Instant::now();
-        let span = Span {
+        let span = CallWindow {
             started,
             end: request.end(permit.limits().wall_clock.get(), started),
         };

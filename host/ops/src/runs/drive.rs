@@ -26,7 +26,7 @@ use super::resolve::StepCall;
 use super::{EndedRun, Message, Progress, Rejected, RunPhase};
 use crate::host::Host;
 use crate::metrics::Family;
-use crate::traces::Span;
+use crate::traces::TraceSpan;
 use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{CallFailure, Command, Event, Run};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
@@ -102,7 +102,7 @@ pub(crate) struct Driver {
     first: Option<(Event, u64)>,
     inbox: mpsc::Receiver<Message>,
     progress: watch::Sender<Progress>,
-    span: Option<Span>,
+    span: Option<TraceSpan>,
     /// What the run came to, as it is stored.
     sealed: Option<Arc<str>>,
     /// Whether something was taken out of what is in the store.

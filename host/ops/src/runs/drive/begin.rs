@@ -8,7 +8,7 @@ use super::super::resolve::{Planned, StepCall};
 use super::super::{Live, Progress};
 use super::{Driver, INBOX, RunClock};
 use crate::host::Host;
-use crate::traces::{Span, SpanContext, SpanKind};
+use crate::traces::{SpanContext, SpanKind, TraceSpan};
 use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient};
 use mizzen_json::serde_to_canonical;
 use mizzen_model::execution::CallLog;
@@ -50,7 +50,7 @@ pub(in crate::runs) struct Kept {
     /// The time of the run, which goes on while it has no driver.
     pub(in crate::runs) clock: Option<RunClock>,
     pub(in crate::runs) packs: Option<Arc<PackSet>>,
-    pub(in crate::runs) span: Option<Span>,
+    pub(in crate::runs) span: Option<TraceSpan>,
 }
 
 /// Begins a run: everything that needs nothing from outside happens here, and nothing of it is durable yet.

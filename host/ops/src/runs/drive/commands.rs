@@ -7,7 +7,7 @@ use super::super::packs;
 use super::super::perform::{self, Work};
 use super::super::resolve::StepCall;
 use super::{Call, Driver};
-use crate::traces::Span;
+use crate::traces::TraceSpan;
 use mizzen_engine::run::{Command, Within};
 use mizzen_model::tool_spec::SideEffects;
 use serde_json::Value;
@@ -152,7 +152,7 @@ impl Driver {
             },
             idempotency_key: key,
             left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms(&self.host))),
-            trace: self.span.as_ref().map(Span::context),
+            trace: self.span.as_ref().map(TraceSpan::context),
             lineage: Vec::new(),
             until: None,
             tools: Arc::new(Broker::new(within, String::new(), self.requests.clone())),
