@@ -42,7 +42,7 @@ pub(crate) struct PreparedPlugin {
 
 /// A plugin that can be called.
 #[derive(Clone)]
-pub struct Plugin {
+pub struct CallablePlugin {
     machine: Arc<Machine>,
     prepared: Arc<PreparedPlugin>,
     verified: Arc<VerifiedPlugin>,
@@ -68,7 +68,11 @@ impl Sandbox {
     ///
     /// # Errors
     /// When it does not compile, does not fit, or imports what the host does not have.
-    pub fn prepare(&self, verified: Arc<VerifiedPlugin>, services: Services) -> Result<Plugin, PrepareError> {
+    pub fn prepare(
+        &self,
+        verified: Arc<VerifiedPlugin>,
+        services: Services,
+    ) -> Result<CallablePlugin, PrepareError> {
         let machine = self.machine();
         let engine = &machine.engine;
         let (component, compiled) = self
@@ -126,7 +130,7 @@ impl Sandbox {
             pace: Arc::default(),
             memory: PluginMemory::new(&machine.memory),
         };
-        Ok(Plugin {
+        Ok(CallablePlugin {
             machine: Arc::clone(machine),
             prepared: Arc::new(prepared),
             verified,
@@ -135,7 +139,7 @@ impl Sandbox {
     }
 }
 
-impl Plugin {
+impl CallablePlugin {
     /// What was verified.
     pub fn verified(&self) -> &Arc<VerifiedPlugin> {
         &self.verified

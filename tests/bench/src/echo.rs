@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use mizzen_engine::{CallPolicy, Outcome, Permit};
 use mizzen_isolation::{build, load_with, rebuilt, terms};
 use mizzen_ops::toolbox::{CallRequest, Outfit, Toolbox};
-use mizzen_sandbox::{CallContext, Plugin, Sandbox, Settings, ToolCall};
+use mizzen_sandbox::{CallContext, CallablePlugin, Sandbox, Settings, ToolCall};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const NAME: &str = "bench-echo-0000";
 pub(crate) struct Echo {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) toolbox: Arc<Toolbox>,
-    plugin: Plugin,
+    plugin: CallablePlugin,
     /// As the host has it: made when the tool is loaded, and shared by its calls.
     permit: Permit,
 }
