@@ -6,7 +6,9 @@ use crate::call::{Call, JSON, Reply, invalid_parameter};
 use crate::event_stream;
 use crate::openapi::component;
 use crate::problem::{Code, Problem, vetoed};
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
+use crate::route::{
+    Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, ParameterPlace, Route, Success,
+};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{
@@ -93,7 +95,7 @@ fn id(what: &'static str) -> Parameter {
 fn header_parameter(name: &'static str, description: &'static str, schema: Value) -> Parameter {
     Parameter {
         name,
-        place: Place::Header,
+        place: ParameterPlace::Header,
         description,
         schema,
         example: None,
@@ -263,7 +265,7 @@ pub fn routes() -> Vec<Route> {
             access: Access::Needs(Grant::RunsErase),
             parameters: vec![
                 Parameter {
-                    place: Place::RequiredQuery,
+                    place: ParameterPlace::RequiredQuery,
                     ..query("council_id", "The council.", uuid())
                 },
                 query(
@@ -335,7 +337,7 @@ pub fn routes() -> Vec<Route> {
                 id("The execution's id."),
                 Parameter {
                     name: "number",
-                    place: Place::Path,
+                    place: ParameterPlace::Path,
                     description: "The delivery's number, from the list.",
                     schema: json!({"type": "integer", "minimum": 1, "maximum": NUMBER_MAX}),
                     example: Some(json!(7)),

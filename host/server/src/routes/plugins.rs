@@ -4,7 +4,7 @@ use crate::access;
 use crate::call::{Call, JSON, Reply, invalid_parameter};
 use crate::openapi::component;
 use crate::problem::{Code, Problem};
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, Place, Route, Success};
+use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, ParameterPlace, Route, Success};
 use axum::http::{Method, StatusCode};
 use mizzen_model::manifest::Provides;
 use mizzen_ops::{Approval, Caller, Direction, Grant, Host, OpError, Placement, PluginUpload, Switch};
@@ -70,7 +70,7 @@ fn listing(
 fn plugin_name() -> Parameter {
     Parameter {
         name: "name",
-        place: Place::Path,
+        place: ParameterPlace::Path,
         description: "The plugin's name.",
         schema: json!({"type": "string", "minLength": 1, "maxLength": 64}),
         example: Some(json!("hello-plugin")),
@@ -80,7 +80,7 @@ fn plugin_name() -> Parameter {
 fn query(name: &'static str, description: &'static str, schema: Value) -> Parameter {
     Parameter {
         name,
-        place: Place::Query,
+        place: ParameterPlace::Query,
         description,
         schema,
         example: None,
