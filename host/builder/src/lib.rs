@@ -8,7 +8,7 @@
 //!
 //! Deliberately not here: what a package is (the catalog), whether it would be loaded (the catalog), running it (the
 //! sandbox), and watching files (the verb `plugin dev`). To add a kind of template: a folder in `templates/`, a variant in
-//! [`Kind`].
+//! [`ProjectKind`].
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ mod toolchain;
 
 pub use build_plugin::{BuildRequest, BuiltPlugin, build_plugin};
 pub use error::{BuildError, NewProjectError};
-pub use new_project::{Kind, NewProject, new_project};
+pub use new_project::{NewProject, ProjectKind, new_project};
 pub use progress::Progress;
 pub use project::Project;
 pub use toolchain::GUEST_TARGET;

@@ -74,18 +74,18 @@ const RESERVED: &[&str] = &[
 
 /// What a plugin provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProjectKind {
     /// Tools.
     Tool,
     /// A governance pack in Rust.
     Pack,
 }
 
-impl Kind {
+impl ProjectKind {
     fn template(self) -> &'static str {
         match self {
-            Kind::Tool => "tool/",
-            Kind::Pack => "pack/",
+            ProjectKind::Tool => "tool/",
+            ProjectKind::Pack => "pack/",
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct NewProject<'a> {
     /// The plugin's name, which is also its namespace.
     pub name: &'a PluginName,
     /// What it provides.
-    pub kind: Kind,
+    pub kind: ProjectKind,
     /// The folder to create; it may exist when it is empty.
     pub folder: &'a Path,
 }
@@ -149,7 +149,7 @@ mod tests {
     fn create(name: &str, folder: &Path) -> Result<Vec<PathBuf>, NewProjectError> {
         new_project(NewProject {
             name: &PluginName::parse(name).unwrap(),
-            kind: Kind::Tool,
+            kind: ProjectKind::Tool,
             folder,
         })
     }

@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::expect_used)]
 
 use mizzen_builder::{
-    BuildError, BuildRequest, BuiltPlugin, Kind, NewProject, Progress, build_plugin, new_project,
+    BuildError, BuildRequest, BuiltPlugin, NewProject, Progress, ProjectKind, build_plugin, new_project,
 };
 use mizzen_catalog::key::SecretKey;
 use mizzen_catalog::package::Package;
@@ -46,7 +46,7 @@ fn project(root: &Path, name: &str) -> PathBuf {
     let plugin = PluginName::parse(name).expect("a plugin name");
     new_project(NewProject {
         name: &plugin,
-        kind: Kind::Tool,
+        kind: ProjectKind::Tool,
         folder: &folder,
     })
     .expect("a new project");

@@ -1,7 +1,7 @@
 //! Changes of what is installed: checked as a whole, approved, and only then written.
 //!
-//! The caller (the command line, the HTTP API) gets a [`Prepared`]: the plan of the whole set as it would be. No file has
-//! been touched; [`Prepared::write`] does that. In between, the caller compiles, describes, registers and mounts the plan
+//! The caller (the command line, the HTTP API) gets a [`PreparedChange`]: the plan of the whole set as it would be. No file has
+//! been touched; [`PreparedChange::write`] does that. In between, the caller compiles, describes, registers and mounts the plan
 //! (`ops::SetTrial`): a problem that the static stages cannot find would keep the host from starting.
 
 mod granting;
@@ -110,7 +110,7 @@ impl WaitingForApproval {
 
 /// A change that passed every static stage. Nothing is written yet.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedChange {
     /// The whole set as it would be. One that is still broken is accepted only where it was broken before, and the change takes
     /// something away: otherwise two bad plugins would keep each other installed.
     pub plan: Result<LoadPlan, LoadFailure>,
@@ -243,7 +243,7 @@ impl Installation {
     }
 }
 
-impl Prepared {
+impl PreparedChange {
     /// Writes the change: grants first, because a host that watches the folder must find them when it finds the
     /// package; then the package; then the replaced files are removed.
     ///

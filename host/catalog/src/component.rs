@@ -5,9 +5,9 @@
 mod nesting;
 
 use crate::package::section::sections;
+use mizzen_json::shorten;
 use mizzen_model::manifest::Provides;
-use mizzen_model::namespace::shorten;
-use mizzen_model::permission::Kind;
+use mizzen_model::permission::PermissionKind;
 use semver::Version;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -29,19 +29,19 @@ const IMPORT_SECTION: u8 = 10;
 const EXPORT_SECTION: u8 = 11;
 
 /// A kind of permission, and examples of it.
-type Taken = (Kind, &'static [&'static str]);
+type Taken = (PermissionKind, &'static [&'static str]);
 
 /// Interfaces that a component may import, what kind of permission each takes, and the permissions that it may be about.
 const INTERFACES: &[(&str, Option<Taken>)] = &[
     ("types", None),
     ("log", None),
-    ("config", Some((Kind::Config, &["config"]))),
-    ("secrets", Some((Kind::Secret, &["secret:NAME"]))),
-    ("kv", Some((Kind::Kv, &["kv:read", "kv:write"]))),
-    ("http", Some((Kind::Net, &["net:HOST"]))),
-    ("tools", Some((Kind::Tools, &["tools:NAMESPACE.NAME"]))),
-    ("clock", Some((Kind::Clock, &["clock"]))),
-    ("random", Some((Kind::Random, &["random"]))),
+    ("config", Some((PermissionKind::Config, &["config"]))),
+    ("secrets", Some((PermissionKind::Secret, &["secret:NAME"]))),
+    ("kv", Some((PermissionKind::Kv, &["kv:read", "kv:write"]))),
+    ("http", Some((PermissionKind::Net, &["net:HOST"]))),
+    ("tools", Some((PermissionKind::Tools, &["tools:NAMESPACE.NAME"]))),
+    ("clock", Some((PermissionKind::Clock, &["clock"]))),
+    ("random", Some((PermissionKind::Random, &["random"]))),
 ];
 
 /// WASI packages that `wasm32-wasip2` always imports. The host links them to closed, deterministic implementations,
@@ -88,7 +88,7 @@ pub enum Need {
     /// A permission of this kind.
     Permission {
         /// The kind.
-        kind: Kind,
+        kind: PermissionKind,
         /// Permissions for `plugin.toml`, to be filled in; one of them or several, depending on what the plugin does.
         examples: &'static [&'static str],
     },
@@ -303,13 +303,13 @@ mod tests {
         for (name, kind) in [
             ("mizzen:plugin/log@1.0.0", None),
             ("mizzen:plugin/types@1.0.0", None),
-            ("mizzen:plugin/config@1.0.0", Some(Kind::Config)),
-            ("mizzen:plugin/secrets@1.0.0", Some(Kind::Secret)),
-            ("mizzen:plugin/kv@1.0.3", Some(Kind::Kv)),
-            ("mizzen:plugin/http@1.0.0", Some(Kind::Net)),
-            ("mizzen:plugin/tools@1.0.0", Some(Kind::Tools)),
-            ("mizzen:plugin/clock@1.0.0", Some(Kind::Clock)),
-            ("mizzen:plugin/random@1.0.0", Some(Kind::Random)),
+            ("mizzen:plugin/config@1.0.0", Some(PermissionKind::Config)),
+            ("mizzen:plugin/secrets@1.0.0", Some(PermissionKind::Secret)),
+            ("mizzen:plugin/kv@1.0.3", Some(PermissionKind::Kv)),
+            ("mizzen:plugin/http@1.0.0", Some(PermissionKind::Net)),
+            ("mizzen:plugin/tools@1.0.0", Some(PermissionKind::Tools)),
+            ("mizzen:plugin/clock@1.0.0", Some(PermissionKind::Clock)),
+            ("mizzen:plugin/random@1.0.0", Some(PermissionKind::Random)),
             ("wasi:cli/environment@0.2.6", None),
             ("wasi:io/streams@0.2.0", None),
             ("wasi:filesystem/types@0.2.6", None),

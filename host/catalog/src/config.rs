@@ -14,13 +14,14 @@ use crate::key::KeyId;
 use crate::load::{Sources, Terms};
 use crate::package::MAX_PACKAGE;
 use crate::trust::{Pins, Policy, TrustFileError, TrustMode, TrustStore, UnixTime};
-use mizzen_model::governance::{MOUNTS_MAX, PackMount};
-use mizzen_model::json::Json;
+use mizzen_json::Json;
+use mizzen_json::shorten;
+use mizzen_json::strict_toml::{Node, Problems, Reader, Section};
+use mizzen_model::governance::{MOUNTS_MAX, Mount};
 use mizzen_model::limits::{ByteSize, Limits};
 use mizzen_model::manifest::read_limits;
-use mizzen_model::namespace::{NamespacePattern, PluginName, shorten};
+use mizzen_model::namespace::{NamespacePattern, PluginName};
 use mizzen_model::permission::{HostPort, Permission, PermissionSet};
-use mizzen_model::strict_toml::{Node, Problems, Reader, Section};
 use semver::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ pub struct PluginConfig {
     /// The operator's settings by plugin; checked against the plugin's schema when it is loaded.
     pub settings: BTreeMap<PluginName, serde_json::Value>,
     /// Packs that govern every run of the host; no council or chain can unmount them.
-    pub governance: Vec<PackMount>,
+    pub governance: Vec<Mount>,
     /// Hosts, in lower case, that plugins may reach by name although their addresses are private, if that is granted too.
     pub private_hosts: BTreeSet<String>,
 }
@@ -249,12 +250,12 @@ impl PluginConfig {
 }
 
 /// `[[governance]]`: mounts as a council writes them.
-fn read_governance(node: &Node<'_, '_>) -> Vec<PackMount> {
+fn read_governance(node: &Node<'_, '_>) -> Vec<Mount> {
     let help = "write [[governance]] with id, and version, requires or mode where they are needed";
-    let mut mounts: Vec<PackMount> = Vec::new();
+    let mut mounts: Vec<Mount> = Vec::new();
     for item in node.list().unwrap_or_default() {
         let Some(value) = item.json() else { continue };
-        match PackMount::parse(&Json::from_serde(&value)) {
+        match Mount::parse(&Json::from_serde(&value)) {
             Ok(mount) if mounts.iter().any(|other| other.id == mount.id) => {
                 item.report(
                     format!("`{}` is mounted twice", shorten(&mount.id)),

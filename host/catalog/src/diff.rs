@@ -4,9 +4,10 @@ mod limits;
 
 pub use limits::{LimitChange, LimitsDiff};
 
+use mizzen_json::steers_a_terminal;
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Manifest;
-use mizzen_model::namespace::{Namespace, steers_a_terminal};
+use mizzen_model::namespace::Namespace;
 use mizzen_model::permission::{Permission, PermissionSet};
 use semver::Version;
 use serde::Serialize;

@@ -44,7 +44,7 @@ pub(crate) fn key(seed: u8) -> SecretKey {
 
 /// The properties of a plugin that a test sets; the rest is minimal.
 #[derive(Clone)]
-pub(crate) struct Plugin {
+pub(crate) struct PluginFixture {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
     pub(crate) namespaces: &'static [&'static str],
@@ -57,7 +57,7 @@ pub(crate) struct Plugin {
     pub(crate) keys: &'static [u8],
 }
 
-impl Plugin {
+impl PluginFixture {
     pub(crate) const fn new(name: &'static str, namespaces: &'static [&'static str]) -> Self {
         Self {
             name,

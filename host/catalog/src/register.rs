@@ -14,11 +14,12 @@ use crate::key::KeyId;
 use crate::load::PlannedPlugin;
 use crate::package::Digest;
 use crate::verified::VerifiedPlugin;
+use mizzen_json::shorten;
 use mizzen_model::limits::Limits;
 use mizzen_model::manifest::Provides;
-use mizzen_model::namespace::{Namespace, ToolId, shorten};
+use mizzen_model::namespace::{Namespace, ToolId};
 use mizzen_model::pack::{PackDescriptor, PackDraft};
-use mizzen_model::permission::{Effective, Kind};
+use mizzen_model::permission::{Effective, PermissionKind};
 use mizzen_model::tool_spec::{LegacySideEffects, SIDE_EFFECTS, SideEffects, ToolDraft, ToolSpec};
 use semver::Version;
 use std::collections::{BTreeMap, BTreeSet};
@@ -458,7 +459,7 @@ fn item_effects(kind: Provides, plugin: &VerifiedPlugin) -> SideEffects {
     if kind == Provides::Pack {
         return SideEffects::None;
     }
-    if !declared.of_kind(Kind::Tools).is_empty() {
+    if !declared.of_kind(PermissionKind::Tools).is_empty() {
         return SideEffects::External;
     }
     let effects = declared.iter().map(SideEffects::of_permission);

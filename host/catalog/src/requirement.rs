@@ -1,6 +1,7 @@
 //! `namespace.name@^1.2`: a tool, and which versions of it match.
 
-use mizzen_model::namespace::{NameError, ToolId, shorten};
+use mizzen_json::shorten;
+use mizzen_model::namespace::{NameError, ToolId};
 use semver::{Version, VersionReq};
 use std::fmt;
 

@@ -5,8 +5,8 @@
 
 use crate::files;
 use crate::trust::TrustFileError;
+use mizzen_json::strict_toml::{Problems, Reader};
 use mizzen_model::namespace::PluginName;
-use mizzen_model::strict_toml::{Problems, Reader};
 use semver::Version;
 use std::collections::BTreeMap;
 use std::path::Path;

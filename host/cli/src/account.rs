@@ -1,12 +1,12 @@
 //! An execution as a person reads it: one row for every rule, gate and step, in the order in which they count.
 
+use mizzen_json::steers_a_terminal;
 use mizzen_model::execution::{
     ChainExecutionResult, ExecutionError, GateEvaluation, NestedExecution, NestedStatus, PackEvaluation,
     RuleEvaluation, StepExecution, StepStatus,
 };
 use mizzen_model::gate::GatePosition;
 use mizzen_model::governance::PackAction;
-use mizzen_model::namespace::steers_a_terminal;
 use mizzen_model::pack::Moment;
 use mizzen_model::rule::RuleAction;
 use std::collections::HashMap;

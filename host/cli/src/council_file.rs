@@ -2,8 +2,8 @@
 
 use crate::document_file;
 use anyhow::{Context, Result, bail};
+use mizzen_json::Json;
 use mizzen_model::council::SPRITES_MAX;
-use mizzen_model::json::Json;
 use std::path::{Component, Path};
 
 /// Reads a council file and the files of its sprites.

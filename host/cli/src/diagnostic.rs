@@ -3,9 +3,9 @@
 mod excerpt;
 
 use excerpt::Excerpt;
+use mizzen_json::Problem;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::ops::Range;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,18 +16,13 @@ pub(crate) enum Severity {
     Warning,
 }
 
-/// One finding.
-#[derive(Debug, Clone)]
-pub(crate) struct Diagnostic {
+/// A problem, and how it is announced.
+#[derive(Debug)]
+pub(crate) struct Finding<'p> {
     pub(crate) severity: Severity,
+    /// What it is called here: documents with stages name those too.
     pub(crate) code: String,
-    pub(crate) message: String,
-    /// The bytes of the source it is about.
-    pub(crate) span: Option<Range<usize>>,
-    /// What stands under the underlined place.
-    pub(crate) label: String,
-    /// Lines of the form `= name: text`.
-    pub(crate) notes: Vec<(&'static str, String)>,
+    pub(crate) problem: &'p Problem,
 }
 
 /// Whether to use colour: a terminal, and nobody asked not to.
@@ -126,23 +121,24 @@ impl<'s> Source<'s> {
     }
 }
 
-/// A diagnostic as text, ending with a newline.
-pub(crate) fn render(source: &Source<'_>, diagnostic: &Diagnostic, colour: Colour) -> String {
-    let (word, style) = match diagnostic.severity {
+/// A problem as text, ending with a newline.
+pub(crate) fn render(source: &Source<'_>, finding: &Finding<'_>, colour: Colour) -> String {
+    let problem = finding.problem;
+    let (word, style) = match finding.severity {
         Severity::Error => ("error", "1;31"),
         Severity::Warning => ("warning", "1;33"),
     };
     let mut out = String::new();
-    let title = colour.paint(style, &format!("{word}[{}]", diagnostic.code));
+    let title = colour.paint(style, &format!("{word}[{}]", finding.code));
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
         "{title}: {}",
-        colour.paint("1", &excerpt::printable(&diagnostic.message))
+        colour.paint("1", &excerpt::printable(&problem.message))
     );
     let bar = colour.paint("1;34", "|");
     let mut margin = 2;
-    if let Some(span) = &diagnostic.span {
+    if let Some(span) = problem.span {
         let (line, column) = source.position(span.start);
         let (start, text) = source.line(line);
         let number = line.to_string();
@@ -166,7 +162,7 @@ pub(crate) fn render(source: &Source<'_>, diagnostic: &Diagnostic, colour: Colou
             &format!(
                 "{} {}",
                 "^".repeat(excerpt.width),
-                excerpt::printable(&diagnostic.label)
+                excerpt::printable(&problem.help)
             ),
         );
         let _ = writeln!(
@@ -177,14 +173,14 @@ pub(crate) fn render(source: &Source<'_>, diagnostic: &Diagnostic, colour: Colou
         );
         let _ = writeln!(out, "{gap}{bar}");
     }
-    for (name, note) in &diagnostic.notes {
+    if !problem.path.is_empty() {
         let sign = colour.paint("1;34", "=");
         let _ = writeln!(
             out,
             "{}{sign} {}: {}",
             " ".repeat(margin),
-            colour.paint("1", name),
-            excerpt::printable(note)
+            colour.paint("1", "at"),
+            excerpt::printable(&problem.path)
         );
     }
     out
@@ -193,17 +189,23 @@ pub(crate) fn render(source: &Source<'_>, diagnostic: &Diagnostic, colour: Colou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mizzen_json::Span;
+    use std::ops::Range;
 
     fn plain(text: &str, span: Range<usize>) -> String {
-        let diagnostic = Diagnostic {
-            severity: Severity::Error,
-            code: "missing".to_owned(),
-            message: "a field is missing".to_owned(),
-            span: Some(span),
-            label: "add it".to_owned(),
-            notes: vec![("at", "/a".to_owned())],
+        let problem = Problem {
+            span: Some(Span {
+                start: span.start,
+                end: span.end,
+            }),
+            ..Problem::new("/a", "missing", "a field is missing").with_help("add it")
         };
-        render(&Source::new("f.json", text), &diagnostic, Colour::Off)
+        let finding = Finding {
+            severity: Severity::Error,
+            code: problem.code.to_owned(),
+            problem: &problem,
+        };
+        render(&Source::new("f.json", text), &finding, Colour::Off)
     }
 
     #[test]

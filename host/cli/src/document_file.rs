@@ -1,8 +1,7 @@
 //! Documents that verbs take: JSON or YAML, from a file or from standard input as `-`.
 
 use anyhow::Context as _;
-use mizzen_model::json::{self, Json, Limits};
-use mizzen_model::yaml;
+use mizzen_json::{self as json, Json, ReadLimits, yaml};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -23,7 +22,7 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 /// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is
 /// a number that no float can hold, or a whole number that would be rounded.
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
-    let tape = json::parse(text, Limits::default())?;
+    let tape = mizzen_json::parse(text, ReadLimits::default())?;
     Ok(tape.root().to_json_unique()?.to_serde_exact()?)
 }
 
@@ -79,11 +78,11 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
     let named_yaml = path
         .extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml");
-    let limits = Limits::default();
+    let limits = ReadLimits::default();
     let tape = if named_yaml || !text.trim_start().starts_with(['{', '[']) {
         yaml::parse(&text, limits)
     } else {
-        json::parse(&text, limits)
+        mizzen_json::parse(&text, limits)
     };
     match tape {
         Ok(tape) => tape
@@ -91,7 +90,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
             .to_json_unique()
             .map_err(|error| anyhow::anyhow!("{}: {error}", path.display())),
         Err(error) => {
-            let position = json::position_of(&text, error.span.start);
+            let position = mizzen_json::position_of(&text, error.span.start);
             anyhow::bail!(
                 "{}:{}:{}: {}",
                 path.display(),

@@ -10,8 +10,8 @@ pub(crate) use view::View;
 
 use crate::output;
 use anyhow::Result;
+use mizzen_json::{ReadLimits, parse};
 use mizzen_model::execution::{Approval, ChainExecutionResult, ExecutionStatus};
-use mizzen_model::json::{Limits, parse};
 use mizzen_ops::{Caller, ExecutionEvent, Host, OpError, Refusal};
 use mizzen_store::DeliveryState;
 use question::{Answer, Question, Subject};
@@ -184,7 +184,9 @@ impl Follow<'_> {
         let answer = json!({
             "decision": decision, "reason": reason, "escalation_id": asked.escalation_id(),
         });
-        let answer = parse(&answer.to_string(), Limits::default())?.root().to_json();
+        let answer = parse(&answer.to_string(), ReadLimits::default())?
+            .root()
+            .to_json();
         self.host.decide_execution(self.caller, self.id, &answer).await?;
         Ok(())
     }

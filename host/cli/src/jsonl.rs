@@ -1,6 +1,6 @@
 //! Lines of JSON in, lines of JSON out, in the same order and as many.
 
-use mizzen_model::json::{Json, Limits, ParseCode, ParseError, parse_bytes};
+use mizzen_json::{Json, ParseCode, ParseError, ReadLimits, parse_bytes};
 use std::io::{BufRead, Write};
 
 /// One line of input: an object, or why it is none.
@@ -23,7 +23,7 @@ pub(crate) fn answer_lines(
     halves: Halves,
     mut answer: impl FnMut(&Row) -> Json,
 ) -> std::io::Result<bool> {
-    let limits = Limits::default();
+    let limits = ReadLimits::default();
     let mut all_read = true;
     let mut line = Vec::new();
     loop {
@@ -55,7 +55,7 @@ pub(crate) fn answer_lines(
 /// How many halves of surrogate pairs are kept in a line; each is one more reading of it.
 const HALVES: usize = 16;
 
-fn read_row(line: &mut Vec<u8>, limits: Limits, halves: Halves) -> Row {
+fn read_row(line: &mut Vec<u8>, limits: ReadLimits, halves: Halves) -> Row {
     if halves == Halves::InTexts {
         for _ in 0..HALVES {
             match parse_bytes(line, limits) {

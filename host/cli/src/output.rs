@@ -1,7 +1,7 @@
 //! How verbs speak to people and to scripts: exit codes, errors, JSON.
 
 use mizzen_catalog::LoadFailure;
-use mizzen_model::namespace::steers_a_terminal;
+use mizzen_json::steers_a_terminal;
 use serde::Serialize;
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use mizzen_catalog::{LoadFailure, LoadPlan, Sources, Terms};
 use mizzen_engine::Profile;
 use mizzen_engine::pack::{PackFailure, Verdict};
 use mizzen_engine::{CallReport, LogLevel};
-use mizzen_model::namespace::steers_a_terminal;
+use mizzen_json::steers_a_terminal;
 use mizzen_ops::toolbox::{
     CallError, CallRequest, InstalledPack, Loaded, Outfit, ToolResult, Toolbox, Tried, Unconfigured,
 };

@@ -2,12 +2,13 @@
 //! created, so that an execution never meets a map or a condition that does not compile.
 
 use crate::Schema;
-use crate::condition::Condition;
-use crate::map::{Map, Root, Side};
+use mizzen_condition::Condition;
+use mizzen_condition::map::{Map, Root, Side};
+use mizzen_json::field_path;
+use mizzen_json::{Json, NotExact, Object};
 use mizzen_model::chain::ChainStep;
 use mizzen_model::council::Council;
-use mizzen_model::json::{Json, NotExact, Object};
-use mizzen_model::problem::{Code, Problems, field_path};
+use mizzen_model::problem::{Code, Problems};
 
 /// Everything that is wrong with the maps and conditions of a council, with paths in the council document: that each compiles,
 /// and that maps refer to earlier steps only.

@@ -6,9 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-pub mod condition;
 pub mod graph;
-pub mod map;
 mod outcome;
 pub mod pack;
 mod permit;

@@ -6,7 +6,7 @@
 pub(crate) mod decision;
 mod redaction;
 
-pub use decision::{Decision, DecisionDraft, PackAction, Severity};
+pub use decision::{Decision, DecisionDraft, PackAction};
 pub use redaction::{REDACTED, Redaction, RedactionError, Replaced};
 
 use crate::outcome::Outcome;

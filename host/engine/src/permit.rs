@@ -1,10 +1,10 @@
 //! Who may call what, decided once. Only this module can make a [`Permit`], and the sandbox takes nothing else.
 
-use crate::profile::{Profile, ProfileError};
+use crate::profile::Profile;
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::package::Digest;
 use mizzen_model::limits::Limits;
-use mizzen_model::permission::{Effective, HostPort, Use};
+use mizzen_model::permission::{Effective, HostPort, PermissionKind, Use};
 use mizzen_model::tool_spec::{SideEffects, ToolSpec};
 use std::fmt;
 use std::sync::Arc;
@@ -69,18 +69,14 @@ impl fmt::Display for Missing {
 }
 
 impl Permit {
-    /// Decides whether a tool may be called under a profile, and with what authority.
-    ///
-    /// # Errors
-    /// When the profile refuses tools with this side effect.
-    pub fn for_tool(
-        plugin: &VerifiedPlugin,
-        tool: &ToolSpec,
-        profile: Profile,
-    ) -> Result<Self, ProfileError> {
-        profile.check(tool)?;
-        let authority = plugin.effective().narrowed(Arc::new(tool.permissions().clone()));
-        Ok(Self::with_authority(plugin, tool, authority).under(profile))
+    /// The right to call a tool of a plugin: declared ∩ granted ∩ asked. The profile is the call's ([`Permit::under`]).
+    pub fn for_tool(plugin: &VerifiedPlugin, tool: &ToolSpec) -> Self {
+        Self::new(Terms {
+            plugin: plugin.digest(),
+            tool: tool.id().to_string(),
+            authority: plugin.effective().narrowed(Arc::new(tool.permissions().clone())),
+            limits: plugin.tool_limits(tool.name().as_str()),
+        })
     }
 
     /// The same right under a profile: it can become stricter, never less strict.
@@ -97,16 +93,6 @@ impl Permit {
             terms: Arc::new(terms),
             profile: Profile::Open,
         }
-    }
-
-    /// For whoever checks the profile at every call.
-    pub(crate) fn with_authority(plugin: &VerifiedPlugin, tool: &ToolSpec, authority: Effective) -> Self {
-        Self::new(Terms {
-            plugin: plugin.digest(),
-            tool: tool.id().to_string(),
-            authority,
-            limits: plugin.tool_limits(tool.name().as_str()),
-        })
     }
 
     /// The right to ask a plugin what it provides: it may touch nothing.
@@ -172,6 +158,11 @@ impl Permit {
     /// The same, for whoever has no use for the reason.
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
         self.terms.authority.allows(wanted) && self.profile.allows(SideEffects::of_use(wanted))
+    }
+
+    /// Whether anything of a kind is left after all layers.
+    pub(crate) fn touches(&self, kind: PermissionKind) -> bool {
+        self.terms.authority.touches(kind)
     }
 
     /// Whether the operator named this host without a pattern, which a private address takes.

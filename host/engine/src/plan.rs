@@ -7,10 +7,11 @@ mod tool;
 
 pub use tool::ToolPlan;
 
-use crate::condition::{Condition, ConditionError};
 use crate::graph::GraphPlan;
-use crate::map::{EntryError, Map, Side};
 use crate::schema::Schema;
+use mizzen_condition::map::{EntryError, Map, Side};
+use mizzen_condition::{Condition, ConditionError};
+use mizzen_json::{Json, Object};
 use mizzen_model::chain::{Chain, ChainStep};
 use mizzen_model::council::Council;
 use mizzen_model::execution::ExecutionError;
@@ -18,10 +19,10 @@ use mizzen_model::facts::templates;
 use mizzen_model::gate::{Gate, GatePosition, GateScope, StepGate};
 use mizzen_model::governance::{PackMode, PackOrigin};
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
-use mizzen_model::json::{Json, Object};
 use mizzen_model::pack::Moment;
 use mizzen_model::rule::{Enforcement, Hook, RuleAction};
 use mizzen_model::sprite::{Capability, Sprite};
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -128,18 +129,8 @@ pub struct ToolFacts {
     pub version: String,
     /// The plugin that it comes from.
     pub plugin: String,
-    /// `none`, `read`, `write` or `external`.
-    pub side_effects: String,
-}
-
-impl ToolFacts {
-    pub(crate) fn side_effects(&self) -> &str {
-        if self.side_effects.is_empty() {
-            "none"
-        } else {
-            &self.side_effects
-        }
-    }
+    /// How it touches the world.
+    pub side_effects: SideEffects,
 }
 
 /// What performs an action.
@@ -325,7 +316,7 @@ impl<C> Plan<C> {
 
     /// What a run of it that begins now has governed, beyond its steps.
     pub fn governable(&self) -> Vec<Governs> {
-        let touches = |tool: &ToolFacts| tool.side_effects() != "none";
+        let touches = |tool: &ToolFacts| tool.side_effects != SideEffects::None;
         let is_asked = !self.packs.is_empty() && self.gate_tool.as_ref().is_some_and(touches);
         let gate = is_asked.then_some(Governs::GateAgent);
         let reasons = (!self.packs.is_empty()).then_some(Governs::Reasons);

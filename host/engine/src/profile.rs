@@ -22,7 +22,7 @@ pub struct ProfileError {
     /// The tool's id.
     pub tool: String,
     /// What it does.
-    pub side_effects: String,
+    pub side_effects: SideEffects,
 }
 
 impl Profile {
@@ -45,7 +45,7 @@ impl Profile {
         }
         Err(ProfileError {
             tool: tool.id().to_string(),
-            side_effects: tool.side_effects().as_str().to_owned(),
+            side_effects: tool.side_effects(),
         })
     }
 
@@ -53,7 +53,7 @@ impl Profile {
     pub const fn allows(self, effects: SideEffects) -> bool {
         match self {
             Self::Open => true,
-            Self::Cleared => effects.is_cleared(),
+            Self::Cleared => effects.is_harmless(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::outcome::{CallReport, Outcome};
 use crate::permit::Permit;
 use crate::profile::Profile;
 use crate::schema::{Schema, SchemaRefusal, Violation};
-use mizzen_model::json::{Limits, parse};
+use mizzen_json::{ReadLimits, parse};
 use mizzen_model::tool_spec::ToolSpec;
 use serde_json::Value;
 use std::fmt;
@@ -232,7 +232,7 @@ impl Tool {
 fn read_output(text: &str) -> Result<Value, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if has_float(&value) {
-        let tape = parse(text, Limits::default()).map_err(|error| error.to_string())?;
+        let tape = parse(text, ReadLimits::default()).map_err(|error| error.to_string())?;
         let exact = tape.root().to_json().to_serde_exact();
         exact.map_err(|error| error.to_string())?;
     }

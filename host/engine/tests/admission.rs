@@ -7,8 +7,8 @@
 )]
 
 use mizzen_engine::{admit, admit_sprite};
+use mizzen_json::Json;
 use mizzen_model::council::Council;
-use mizzen_model::json::Json;
 use mizzen_model::problem::Problems;
 use mizzen_model::sprite::Sprite;
 

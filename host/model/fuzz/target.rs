@@ -1,11 +1,11 @@
 //! What the fuzzers run: `fuzz_targets/ir.rs` under libFuzzer, `tests/ir_fuzz.rs` inside the tests, which also keeps this compiling.
 
+use mizzen_json::yaml;
+use mizzen_json::{Json, ReadLimits, Span, parse_bytes};
 use mizzen_model::ir::{GraphFormat, diff, fact_content_hash, validate};
 use mizzen_model::ir::{
     IRDocument, Options, RecordName, draw, dumps, dumps_canonical, inspect, inspect_tape, loads,
 };
-use mizzen_model::json::{Json, Limits, Span, parse_bytes};
-use mizzen_model::yaml;
 
 /// A place that an editor can underline.
 fn assert_within(text: &str, span: Option<Span>) {
@@ -17,10 +17,10 @@ fn assert_within(text: &str, span: Option<Span>) {
 /// What every reader is asked to survive, and what must hold when it accepts.
 pub(crate) fn target(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
-        assert!(parse_bytes(bytes, Limits::default()).is_err());
+        assert!(parse_bytes(bytes, ReadLimits::default()).is_err());
         return;
     };
-    if let Ok(tape) = parse_bytes(bytes, Limits::default()) {
+    if let Ok(tape) = parse_bytes(bytes, ReadLimits::default()) {
         let value = tape.root().to_json();
         for written in [
             value.to_compact(),
@@ -39,9 +39,9 @@ pub(crate) fn target(bytes: &[u8]) {
     }
     if let Ok(tape) = yaml::parse(
         text,
-        Limits {
+        ReadLimits {
             values: 10_000,
-            ..Limits::default()
+            ..ReadLimits::default()
         },
     ) {
         let inspection = inspect_tape(&tape, Options::default());

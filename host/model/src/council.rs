@@ -21,14 +21,15 @@ pub use drift::{SPRITE_DRIFT, SpriteDrift};
 pub use structure::Review;
 
 use crate::chain::{CHAIN, Chain};
-use crate::governance::{MOUNTS_MAX, PACK_MOUNT, PackMount};
+use crate::governance::{MOUNTS_MAX, Mount, PACK_MOUNT};
 use crate::id::{ChainId, CouncilId, SpriteId};
-use crate::json::Json;
-use crate::problem::{Problem, Problems};
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, Text, read};
+use crate::problem::Problems;
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record, Text, read};
 use crate::rule::{RULE, Rule};
 use crate::sprite::{SPRITE, Sprite, UUID};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
+use mizzen_json::Problem;
 
 /// The most sprites of one council.
 pub const SPRITES_MAX: usize = 256;
@@ -36,7 +37,7 @@ pub const SPRITES_MAX: usize = 256;
 /// The longest name or domain, in characters.
 const NAME_MAX: usize = 256;
 
-const NOT_BLANK: Kind = Kind::Text(Text {
+const NOT_BLANK: FieldKind = FieldKind::Text(Text {
     min: 1,
     max: NAME_MAX,
     format: Format::NotBlank,
@@ -51,47 +52,47 @@ const DOMAIN: Field = Field::required(
 );
 const SPRITES: Field = Field::required(
     "sprites",
-    Kind::list(const { &Kind::Record(&SPRITE) }, 1, SPRITES_MAX),
+    FieldKind::list(const { &FieldKind::Record(&SPRITE) }, 1, SPRITES_MAX),
     "The members, as snapshots.",
 );
 const CHAINS: Field = Field::required(
     "chains",
-    Kind::list(const { &Kind::Record(&CHAIN) }, 0, 256),
+    FieldKind::list(const { &FieldKind::Record(&CHAIN) }, 0, 256),
     "The council's chains.",
 );
 const GATE_AGENTS: Field = Field::required(
     "gate_agents",
-    Kind::list(const { &UUID }, 1, 1),
+    FieldKind::list(const { &UUID }, 1, 1),
     "The one sprite that holds gate authority.",
 );
 const RULES: Field = Field::required(
     "rules",
-    Kind::list(const { &Kind::Record(&RULE) }, 0, 256),
+    FieldKind::list(const { &FieldKind::Record(&RULE) }, 0, 256),
     "Governance rules, evaluated in order; the first match decides.",
 );
 const GOVERNANCE: Field = Field::optional(
     "governance",
-    Kind::list(const { &Kind::Record(&PACK_MOUNT) }, 0, MOUNTS_MAX),
+    FieldKind::list(const { &FieldKind::Record(&PACK_MOUNT) }, 0, MOUNTS_MAX),
     "Bosun packs that govern every execution of every chain, asked in this order, after the host's.",
 );
 const CREATED_AT: Field = Field::optional(
     "created_at",
-    Kind::formatted(Format::Timestamp),
+    FieldKind::formatted(Format::Timestamp),
     "When the council was created.",
 );
 const UPDATED_AT: Field = Field::optional(
     "updated_at",
-    Kind::formatted(Format::Timestamp),
+    FieldKind::formatted(Format::Timestamp),
     "When the council was last replaced.",
 );
 const WARNINGS: Field = Field::optional(
     "warnings",
-    Kind::list(const { &Kind::Record(&WARNING) }, 0, 4096),
+    FieldKind::list(const { &FieldKind::Record(&WARNING) }, 0, 4096),
     "What was accepted and will not work as it stands.",
 );
 const DRIFT: Field = Field::optional(
     "drift",
-    Kind::list(const { &Kind::Record(&SPRITE_DRIFT) }, 0, SPRITES_MAX),
+    FieldKind::list(const { &FieldKind::Record(&SPRITE_DRIFT) }, 0, SPRITES_MAX),
     "Members whose sprite has changed in the registry since the snapshot was taken.",
 );
 
@@ -122,11 +123,11 @@ pub static WARNING: Record = Record {
     fields: &[
         Field::required(
             "path",
-            Kind::text(0, 4096),
+            FieldKind::text(0, 4096),
             "An RFC 6901 pointer into the document.",
         ),
-        Field::required("code", Kind::text(1, 64), "A stable code."),
-        Field::required("message", Kind::text(0, 4096), "What is wrong."),
+        Field::required("code", FieldKind::text(1, 64), "A stable code."),
+        Field::required("message", FieldKind::text(0, 4096), "What is wrong."),
     ],
 };
 
@@ -189,7 +190,7 @@ pub struct Council {
     /// The rules, in order.
     pub rules: Vec<Rule>,
     /// Packs that govern every execution, when there are any.
-    pub governance: Option<Vec<PackMount>>,
+    pub governance: Option<Vec<Mount>>,
     /// When the council was created.
     pub created_at: Option<Timestamp>,
     /// When the council was last replaced.
@@ -218,7 +219,7 @@ impl Council {
                     .into_iter()
                     .next()?,
                 rules: fields.list("rules", Rule::build)?,
-                governance: fields.optional_list("governance", PackMount::build)?,
+                governance: fields.optional_list("governance", Mount::build)?,
                 created_at: fields.optional("created_at", Timestamp::parse)?,
                 updated_at: fields.optional("updated_at", Timestamp::parse)?,
                 warnings: fields.optional_list("warnings", Warning::build)?,
@@ -238,7 +239,7 @@ impl Council {
             .texts("gate_agents", [&self.gate_agent])
             .list("rules", &self.rules, Rule::to_json);
         if let Some(mounts) = &self.governance {
-            writer = writer.list("governance", mounts, PackMount::to_json);
+            writer = writer.list("governance", mounts, Mount::to_json);
         }
         writer = writer
             .optional_text("created_at", self.created_at.as_ref())
@@ -253,12 +254,12 @@ impl Council {
     }
 
     /// The packs that the council mounts.
-    pub fn governance(&self) -> &[PackMount] {
+    pub fn governance(&self) -> &[Mount] {
         self.governance.as_deref().unwrap_or_default()
     }
 
     /// Every mount of the council and its chains, with its path in the council document.
-    pub fn mounts(&self) -> impl Iterator<Item = (String, &PackMount)> {
+    pub fn mounts(&self) -> impl Iterator<Item = (String, &Mount)> {
         let own = self.governance().iter().enumerate();
         let own = own.map(|(index, mount)| (format!("/governance/{index}"), mount));
         let of_chains = self.chains.iter().enumerate().flat_map(|(chain, found)| {

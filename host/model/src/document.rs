@@ -2,10 +2,10 @@
 
 use crate::chain::{CHAIN, Chain};
 use crate::council::{COUNCIL, Council};
-use crate::json::{Json, Object};
 use crate::problem::{Code, Problems};
 use crate::record::{References, definitions};
 use crate::sprite::{SPRITE, Sprite};
+use mizzen_json::{Json, Object};
 
 /// A sprite, a council or a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]

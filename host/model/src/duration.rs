@@ -1,4 +1,4 @@
-//! Durations as documents write them: `30s`, `5m`, `1h`, `250ms`.
+//! Durations as documents write them: `30s`, `5m`, `1h`, `250ms`. The IR writes ISO 8601 ([`crate::ir::IsoDuration`]).
 
 use std::fmt;
 
@@ -7,6 +7,9 @@ pub const DURATION_PATTERN: &str = r"^([1-9]\d*)(ms|s|m|h)$";
 /// The longest duration, in characters. It is what bounds the value: eleven digits of hours are less than
 /// 2^63 milliseconds, so no arithmetic on a parsed duration can overflow.
 pub const DURATION_MAX: usize = 12;
+
+/// The units of every length of time that people write for the host, in milliseconds, the shortest first.
+pub(crate) const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
 
 /// A text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,13 +29,7 @@ pub struct Duration {
 fn split(text: &str) -> Option<(&str, u64)> {
     let digits_end = text.find(|character: char| !character.is_ascii_digit())?;
     let (digits, unit) = text.split_at_checked(digits_end)?;
-    let scale = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
+    let (_, scale) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
     if digits.is_empty() || digits.starts_with('0') {
         None
     } else {
@@ -71,11 +68,6 @@ impl Duration {
     /// The spelling in the document.
     pub fn as_str(&self) -> &str {
         &self.text
-    }
-
-    /// The length as the standard library's type.
-    pub fn to_std(&self) -> std::time::Duration {
-        std::time::Duration::from_millis(self.milliseconds)
     }
 }
 

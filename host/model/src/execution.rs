@@ -15,7 +15,7 @@ macro_rules! serde_as_text {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
                 $parse(&text).ok_or_else(|| {
-                    serde::de::Error::custom(format!("not a {}: {}", stringify!($name), crate::problem::quote(&text)))
+                    serde::de::Error::custom(format!("not a {}: {}", stringify!($name), mizzen_json::quote(&text)))
                 })
             }
         }

@@ -3,7 +3,7 @@
 //! What is hashed is the document without `id`, `created`, `fingerprint` and `metadata.created`, exactly there and at no other
 //! depth, as canonical ASCII JSON. Dereferenced prompt text must already be in place. Nothing here normalises Unicode.
 
-use crate::json::Json;
+use mizzen_json::Json;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
@@ -49,10 +49,7 @@ impl Fingerprint {
         let canonical = canonical_text(document);
         let hash = match algorithm {
             FingerprintType::Blake3 => blake3::hash(canonical.as_bytes()).to_hex().to_string(),
-            FingerprintType::Sha256 => Sha256::digest(canonical.as_bytes())
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            FingerprintType::Sha256 => crate::hex::encode(&Sha256::digest(canonical.as_bytes())),
         };
         Fingerprint {
             algorithm: algorithm.as_str(),

@@ -1,9 +1,9 @@
 //! Gates: checkpoints at which the gate agent can veto.
 
 use crate::id::SpriteId;
-use crate::json::Json;
-use crate::record::{Field, Fields, Kind, ObjectWriter, Record, choice};
+use crate::record::{Field, FieldKind, Fields, ObjectWriter, Record, choice};
 use crate::sprite::UUID;
+use mizzen_json::Json;
 
 /// The longest condition of a gate, in characters.
 pub const GATE_CONDITION_MAX: usize = 2048;
@@ -12,23 +12,23 @@ pub const VETO_MESSAGE_MAX: usize = 1024;
 
 const POSITION: Field = Field::required(
     "position",
-    Kind::Choice(GatePosition::NAMES),
+    FieldKind::Choice(GatePosition::NAMES),
     "When the gate is evaluated: before the first step, after the last, or when a step fails.",
 );
 const SPRITE_ID: Field = Field::required("sprite_id", UUID, "The gate agent of the council.");
 const CONDITION: Field = Field::required(
     "condition",
-    Kind::text(1, GATE_CONDITION_MAX),
+    FieldKind::text(1, GATE_CONDITION_MAX),
     "CEL over input, steps, output, error, chain and council. True allows; false and errors veto.",
 );
 const VETO_MESSAGE: Field = Field::optional(
     "veto_message",
-    Kind::text(0, VETO_MESSAGE_MAX),
+    FieldKind::text(0, VETO_MESSAGE_MAX),
     "What is said when the gate vetoes.",
 );
 const SCOPE: Field = Field::optional(
     "scope",
-    Kind::Choice(GateScope::NAMES),
+    FieldKind::Choice(GateScope::NAMES),
     "chain (the default), or step: an after gate is then evaluated after every step.",
 );
 
@@ -46,7 +46,7 @@ pub static STEP_GATE: Record = Record {
     fields: &[
         Field::optional(
             "position",
-            Kind::Choice(GatePosition::NAMES),
+            FieldKind::Choice(GatePosition::NAMES),
             "May be said, and must then be that of the list it stands in: before or after.",
         ),
         SPRITE_ID,

@@ -5,9 +5,9 @@
 
 use crate::facts::FACTS_VERSION;
 use crate::ir::{self, PackCompatError, PackRequires, check_pack_compat};
-use crate::json::Json;
 use crate::manifest::API_VERSION;
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice};
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record, choice};
+use mizzen_json::Json;
 
 /// The longest id of a pack, in characters.
 pub const PACK_ID_MAX: usize = 128;
@@ -15,7 +15,7 @@ pub const PACK_ID_MAX: usize = 128;
 pub const PACK_ID_PATTERN: &str = r"^[a-z0-9][a-z0-9_.\-]{0,127}$";
 /// The most mounts of one council, chain or host.
 pub const MOUNTS_MAX: usize = 64;
-const REQUIREMENT: Kind = Kind::text(1, 64);
+const REQUIREMENT: FieldKind = FieldKind::text(1, 64);
 
 /// The table of what a mount needs of its host.
 pub static PACK_REQUIRES: Record = Record {
@@ -40,20 +40,20 @@ pub static PACK_MOUNT: Record = Record {
     name: "PackMount",
     about: "A Bosun pack that governs here. It can stop, ask, retry, redact and annotate, never allow.",
     fields: &[
-        Field::required("id", Kind::formatted(Format::PackId), "The pack's id."),
+        Field::required("id", FieldKind::formatted(Format::PackId), "The pack's id."),
         Field::optional(
             "version",
-            Kind::formatted(Format::SemVer),
+            FieldKind::formatted(Format::SemVer),
             "The version that is pinned; without it the installed default.",
         ),
         Field::optional(
             "requires",
-            Kind::Record(&PACK_REQUIRES),
+            FieldKind::Record(&PACK_REQUIRES),
             "Which host the mount needs.",
         ),
         Field::optional(
             "mode",
-            Kind::Choice(PackMode::NAMES),
+            FieldKind::Choice(PackMode::NAMES),
             "mandatory (the default): what the pack says is done, and a pack that does not answer vetoes. advisory: all of it is \
              recorded and nothing is done.",
         ),
@@ -88,8 +88,10 @@ choice! {
 
 choice! {
     /// How much a decision matters.
+    #[derive(Default, PartialOrd, Ord)]
     pub enum PackSeverity {
         /// Worth recording.
+        #[default]
         Info = "info",
         /// Worth a look.
         Warning = "warning",
@@ -118,7 +120,7 @@ pub(crate) fn is_pack_id(text: &str) -> bool {
 
 /// A mounted pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackMount {
+pub struct Mount {
     /// The pack's id.
     pub id: String,
     /// The version that is pinned.
@@ -129,7 +131,7 @@ pub struct PackMount {
     pub mode: Option<PackMode>,
 }
 
-impl PackMount {
+impl Mount {
     /// Reads a mount.
     ///
     /// # Errors
@@ -199,7 +201,7 @@ impl PackMount {
     }
 }
 
-impl From<&ir::PackMount> for PackMount {
+impl From<&ir::PackMount> for Mount {
     fn from(mount: &ir::PackMount) -> Self {
         Self {
             id: mount.id.clone(),

@@ -3,30 +3,20 @@
 //! What is signed, hashed or secret has one text (R20). `u8::from_str_radix` takes `+d` and capitals, and
 //! `blake3::Hash::from_hex` takes capitals; so every key, signature, digest and id is read here.
 
+use data_encoding::HEXLOWER;
+
 /// Writes bytes.
 pub fn encode(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    HEXLOWER.encode(bytes)
 }
 
 /// Reads exactly this many bytes.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() || pairs.len() != N {
+    if HEXLOWER.decode_len(text.len()) != Ok(N) {
         return None;
     }
     let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
+    HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).ok()?;
     Some(bytes)
 }
 

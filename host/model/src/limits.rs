@@ -3,6 +3,7 @@
 //! Three shapes: [`LimitsDraft`] is what somebody wrote (every field optional), [`Limits`] is what holds. Effective =
 //! the author's wish or the default, never above the operator's ceiling.
 
+use crate::duration::UNITS;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -25,7 +26,6 @@ pub struct QuantityError {
 }
 
 const SIZE_UNITS: &[(&str, u64)] = &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
-const TIME_UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
 
 /// The largest size that can be written: 1 TiB.
 const MAX_SIZE: u64 = 1 << 40;
@@ -67,7 +67,7 @@ impl ByteSize {
         quantity(text, SIZE_UNITS, MAX_SIZE)
             .map(Self)
             .ok_or_else(|| QuantityError {
-                text: crate::namespace::shorten(text),
+                text: mizzen_json::shorten(text),
                 what: "a size",
                 expected: "a whole number above zero with B, KiB, MiB or GiB, such as \"64MiB\"",
             })
@@ -111,10 +111,10 @@ impl TimeSpan {
     /// # Errors
     /// For anything else, for zero, and above 24 hours.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
-        quantity(text, TIME_UNITS, MAX_SPAN_MS)
+        quantity(text, &UNITS, MAX_SPAN_MS)
             .map(Self::millis)
             .ok_or_else(|| QuantityError {
-                text: crate::namespace::shorten(text),
+                text: mizzen_json::shorten(text),
                 what: "a span of time",
                 expected: "a whole number above zero with ms, s, m or h, such as \"2s\", up to 24h",
             })
@@ -129,7 +129,7 @@ impl TimeSpan {
 impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();
-        let units = TIME_UNITS.iter().rev();
+        let units = UNITS.iter().rev();
         let (unit, factor) = units
             .map(|(unit, factor)| (*unit, u128::from(*factor)))
             .find(|(_, factor)| millis.is_multiple_of(*factor))

@@ -5,10 +5,12 @@
 //! reader that enforces it, and describe it in the documentation of plugin authors.
 
 use crate::limits::{ByteSize, LimitsDraft, TimeSpan};
-use crate::namespace::{Namespace, PluginName, ToolName, shorten};
+use crate::namespace::{Namespace, PluginName, ToolName};
 use crate::permission::{Permission, PermissionSet};
-use crate::strict_toml::{Node, Problems, Reader, Section};
+use crate::record::choice;
 use crate::tool_spec::{LegacySideEffects, SideEffects};
+use mizzen_json::shorten;
+use mizzen_json::strict_toml::{Node, Problems, Reader, Section};
 use semver::Version;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,43 +33,19 @@ const MAX_PERMISSIONS: usize = 64;
 const MAX_REASON: usize = 500;
 const MAX_TOOLS: usize = 256;
 
-/// A kind of thing that a plugin contributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Provides {
-    /// Tools.
-    Tool,
-    /// Skills.
-    Skill,
-    /// Store providers.
-    Store,
-    /// A governance pack.
-    Pack,
-}
-
-impl Provides {
-    /// All of them, in the order of the specification.
-    pub const ALL: [Self; 4] = [Self::Tool, Self::Skill, Self::Store, Self::Pack];
-
-    /// As it is written in `provides`, which is also the name of the WIT interface.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::Skill => "skill",
-            Self::Store => "store",
-            Self::Pack => "pack",
-        }
-    }
-
-    /// Reads `tool`, `skill`, `store` or `pack`.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
-
-impl fmt::Display for Provides {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+choice! {
+    /// A kind of thing that a plugin contributes; the word is also the name of the WIT interface.
+    #[derive(PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Provides {
+        /// Tools.
+        Tool = "tool",
+        /// Skills.
+        Skill = "skill",
+        /// Store providers.
+        Store = "store",
+        /// A governance pack.
+        Pack = "pack",
     }
 }
 

@@ -3,6 +3,7 @@
 //! All of them are short lowercase ASCII, so that a name can become part of a file name, an id or a log line without
 //! escaping. A name from a package is hostile until it has passed `parse`.
 
+use mizzen_json::shorten;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
@@ -32,29 +33,6 @@ impl NameError {
             expected,
         }
     }
-}
-
-/// Whether a terminal would obey the character instead of showing it: controls, and marks that turn the direction of writing.
-pub fn steers_a_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Hostile text for a message: at most 80 characters, those that a terminal would obey escaped.
-pub fn shorten(value: &str) -> String {
-    let mut out = String::new();
-    for (count, c) in value.chars().enumerate() {
-        if count == 80 {
-            out.push('…');
-            break;
-        }
-        if steers_a_terminal(c) {
-            out.extend(c.escape_default())
-        } else {
-            out.push(c)
-        }
-    }
-    out
 }
 
 fn starts_low(text: &str) -> bool {
@@ -320,15 +298,6 @@ impl Serialize for NamespacePattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hostile_text_cannot_steer_a_terminal() {
-        assert_eq!(
-            shorten("a\u{1b}[2J\u{202e}b\u{61c}\n"),
-            "a\\u{1b}[2J\\u{202e}b\\u{61c}\\n"
-        );
-        assert_eq!(shorten("é 漢 😀"), "é 漢 😀");
-    }
 
     #[test]
     fn names_have_exactly_the_shapes_of_the_contract() {

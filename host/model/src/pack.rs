@@ -1,62 +1,31 @@
 //! Bosun packs as they describe themselves, checked.
 
 use crate::ir::{PackRequires, validate_pack_id};
-use crate::namespace::shorten;
+use crate::record::choice;
+use mizzen_json::shorten;
 use semver::Version;
 use serde::Serialize;
-use std::fmt;
 
 const MAX_DESCRIPTION: usize = 2_000;
 const MAX_TEMPLATES: usize = 256;
 const MAX_TEMPLATE_NAME: usize = 128;
 const MAX_REQUIREMENT: usize = 64;
 
-/// When a pack can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Moment {
-    /// Before anything of a run happens.
-    BeforeRun,
-    /// Before a step, its input known.
-    BeforeStep,
-    /// After a step that succeeded, its output known.
-    AfterStep,
-    /// After a step that failed.
-    OnError,
-    /// When the run has come to its end.
-    AtEnd,
-}
-
-impl Moment {
-    /// All of them, in the order of a run.
-    pub const ALL: [Self; 5] = [
-        Self::BeforeRun,
-        Self::BeforeStep,
-        Self::AfterStep,
-        Self::OnError,
-        Self::AtEnd,
-    ];
-
-    /// As it is written in `pack.toml`, in facts and in the journal.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::BeforeRun => "before-run",
-            Self::BeforeStep => "before-step",
-            Self::AfterStep => "after-step",
-            Self::OnError => "on-error",
-            Self::AtEnd => "at-end",
-        }
-    }
-
-    /// Reads a moment's name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|moment| moment.as_str() == text)
-    }
-}
-
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+choice! {
+    /// When a pack can be asked, in the order of a run; spelled so in `pack.toml`, in facts and in the journal.
+    #[derive(PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Moment {
+        /// Before anything of a run happens.
+        BeforeRun = "before-run",
+        /// Before a step, its input known.
+        BeforeStep = "before-step",
+        /// After a step that succeeded, its output known.
+        AfterStep = "after-step",
+        /// After a step that failed.
+        OnError = "on-error",
+        /// When the run has come to its end.
+        AtEnd = "at-end",
     }
 }
 

@@ -14,7 +14,7 @@ pub use net::{HostPort, NetScope};
 pub use set::{Effective, PermissionSet};
 
 use crate::glob::Glob;
-use crate::namespace::shorten;
+use mizzen_json::shorten;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -35,38 +35,43 @@ enum ScopeShape {
 }
 
 /// Every permission there is, its scope, and what a scope looks like in a message.
-const KINDS: &[(&str, Kind, ScopeShape, &str)] = &[
-    ("clock", Kind::Clock, ScopeShape::None, "clock"),
-    ("config", Kind::Config, ScopeShape::None, "config"),
-    ("kv", Kind::Kv, ScopeShape::Access, "kv:read, kv:write or kv:*"),
+const KINDS: &[(&str, PermissionKind, ScopeShape, &str)] = &[
+    ("clock", PermissionKind::Clock, ScopeShape::None, "clock"),
+    ("config", PermissionKind::Config, ScopeShape::None, "config"),
+    (
+        "kv",
+        PermissionKind::Kv,
+        ScopeShape::Access,
+        "kv:read, kv:write or kv:*",
+    ),
     (
         "llm",
-        Kind::Llm,
+        PermissionKind::Llm,
         ScopeShape::Glob,
         "llm:NAME, such as llm:default",
     ),
     (
         "net",
-        Kind::Net,
+        PermissionKind::Net,
         ScopeShape::Net,
         "net:HOST, net:HOST:PORT, net:METHOD@HOST or net:METHOD@HOST:PORT",
     ),
-    ("random", Kind::Random, ScopeShape::None, "random"),
+    ("random", PermissionKind::Random, ScopeShape::None, "random"),
     (
         "secret",
-        Kind::Secret,
+        PermissionKind::Secret,
         ScopeShape::Glob,
         "secret:NAME, such as secret:github",
     ),
     (
         "tools",
-        Kind::Tools,
+        PermissionKind::Tools,
         ScopeShape::Glob,
         "tools:NAMESPACE.NAME, such as tools:acme.text.*",
     ),
     (
         "db.",
-        Kind::Db,
+        PermissionKind::Db,
         ScopeShape::Access,
         "db.STORE:read, db.STORE:write or db.STORE:*",
     ),
@@ -74,7 +79,7 @@ const KINDS: &[(&str, Kind, ScopeShape, &str)] = &[
 
 /// Which part of the world a permission is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum PermissionKind {
     /// The time.
     Clock,
     /// The operator's settings for the plugin.
@@ -95,7 +100,7 @@ pub enum Kind {
     Tools,
 }
 
-impl Kind {
+impl PermissionKind {
     pub(crate) const COUNT: usize = 9;
 
     /// Its place in the order of the kinds.
@@ -168,17 +173,17 @@ pub enum Use<'a> {
 
 impl Use<'_> {
     /// Which kind of permission it takes.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> PermissionKind {
         match self {
-            Self::Clock => Kind::Clock,
-            Self::Config => Kind::Config,
-            Self::Db { .. } => Kind::Db,
-            Self::Kv(_) => Kind::Kv,
-            Self::Llm(_) => Kind::Llm,
-            Self::Net { .. } => Kind::Net,
-            Self::Random => Kind::Random,
-            Self::Secret(_) => Kind::Secret,
-            Self::Tool(_) => Kind::Tools,
+            Self::Clock => PermissionKind::Clock,
+            Self::Config => PermissionKind::Config,
+            Self::Db { .. } => PermissionKind::Db,
+            Self::Kv(_) => PermissionKind::Kv,
+            Self::Llm(_) => PermissionKind::Llm,
+            Self::Net { .. } => PermissionKind::Net,
+            Self::Random => PermissionKind::Random,
+            Self::Secret(_) => PermissionKind::Secret,
+            Self::Tool(_) => PermissionKind::Tools,
         }
     }
 
@@ -231,7 +236,7 @@ enum Scope {
 /// One checked permission, in its normal form: hosts in lower case, methods in capitals.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permission {
-    kind: Kind,
+    kind: PermissionKind,
     /// The store of a `db.STORE` permission; empty for the others.
     store: Box<str>,
     scope: Scope,
@@ -256,7 +261,7 @@ impl Permission {
         };
         let store = name.strip_prefix("db.");
         let known = KINDS.iter().find(|(known, kind, ..)| match store {
-            Some(_) => *kind == Kind::Db,
+            Some(_) => *kind == PermissionKind::Db,
             None => *known == name,
         });
         let Some((_, kind, shape, example)) = known else {
@@ -264,7 +269,7 @@ impl Permission {
             return Err(wrong(format!("no such name; there are {names}")));
         };
         let store = store.unwrap_or("");
-        if *kind == Kind::Db && !is_plain(store, Star::Refused) {
+        if *kind == PermissionKind::Db && !is_plain(store, Star::Refused) {
             return Err(wrong(format!(
                 "the store's name is letters, digits, `_`, `-` and `.`; write {example}"
             )));
@@ -295,7 +300,7 @@ impl Permission {
     }
 
     /// Which part of the world it is about.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> PermissionKind {
         self.kind
     }
 
@@ -310,7 +315,7 @@ impl Permission {
     /// Whether a `kv` or `db` permission allows this access; of the others, none does.
     pub fn allows_access(&self, access: Access) -> bool {
         match (&self.scope, self.kind) {
-            (Scope::Glob(scope), Kind::Kv | Kind::Db) => scope.matches(access.as_str()),
+            (Scope::Glob(scope), PermissionKind::Kv | PermissionKind::Db) => scope.matches(access.as_str()),
             _ => false,
         }
     }
@@ -343,9 +348,9 @@ impl Permission {
     fn ends(&self) -> (&str, &str) {
         match &self.scope {
             Scope::None => ("", ""),
-            Scope::Glob(_) if self.kind == Kind::Db => (&self.store, &self.store),
+            Scope::Glob(_) if self.kind == PermissionKind::Db => (&self.store, &self.store),
             // `read` and `write` are no names.
-            Scope::Glob(_) if self.kind == Kind::Kv => ("", ""),
+            Scope::Glob(_) if self.kind == PermissionKind::Kv => ("", ""),
             Scope::Glob(scope) => scope.ends(),
             Scope::Net(scope) => scope.ends(),
         }
@@ -355,9 +360,11 @@ impl Permission {
     pub fn allows(&self, wanted: &Use<'_>) -> bool {
         match (&self.scope, wanted) {
             (Scope::None, Use::Clock | Use::Config | Use::Random) => self.kind == wanted.kind(),
-            (Scope::Glob(scope), Use::Kv(access)) => self.kind == Kind::Kv && scope.matches(access.as_str()),
+            (Scope::Glob(scope), Use::Kv(access)) => {
+                self.kind == PermissionKind::Kv && scope.matches(access.as_str())
+            }
             (Scope::Glob(scope), Use::Db { store, access }) => {
-                self.kind == Kind::Db && &*self.store == *store && scope.matches(access.as_str())
+                self.kind == PermissionKind::Db && &*self.store == *store && scope.matches(access.as_str())
             }
             (Scope::Glob(scope), Use::Llm(name) | Use::Secret(name) | Use::Tool(name)) => {
                 // A name with a star in it is not a name; it must not be able to pose as a pattern.
@@ -387,7 +394,7 @@ fn is_plain(text: &str, star: Star) -> bool {
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Db => write!(f, "db.{}", self.store)?,
+            PermissionKind::Db => write!(f, "db.{}", self.store)?,
             kind => {
                 let name = KINDS
                     .iter()

@@ -1,13 +1,11 @@
-//! What is wrong with a document: where, a stable code for programs, a sentence for people.
+//! Everything that is wrong with a document, and the codes of it.
 
+use mizzen_json::Problem;
 use std::fmt;
 
 /// How many problems one document reports at most. A hostile body can hold a million mistakes; nobody reads
 /// more than a page of them, and the answer must stay small. The rest is counted in [`Problems::omitted`].
 pub const MAX_PROBLEMS: usize = 256;
-
-/// How many characters of a client's text a message quotes.
-const QUOTED_CHARS: usize = 64;
 
 /// The kind of a mistake, stable over versions: programs match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,29 +89,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// One mistake.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// An RFC 6901 pointer into the document; empty for the document as a whole. A missing field is reported
-    /// at the path it should have had.
-    pub path: String,
-    /// What kind of mistake.
-    pub code: Code,
-    /// What is wrong and what was expected.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() {
-            "(document)"
-        } else {
-            &self.path
-        };
-        write!(f, "{path}: {} [{}]", self.message, self.code)
-    }
-}
-
 /// Every mistake of one document, in document-table order. Non-empty when it travels as an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
@@ -130,11 +105,7 @@ impl Problems {
     /// Adds a problem, or counts it when [`MAX_PROBLEMS`] are already listed.
     pub fn push(&mut self, path: impl Into<String>, code: Code, message: impl Into<String>) {
         if self.list.len() < MAX_PROBLEMS {
-            self.list.push(Problem {
-                path: path.into(),
-                code,
-                message: message.into(),
-            });
+            self.list.push(Problem::new(path, code.as_str(), message));
         } else {
             self.omitted += 1;
         }
@@ -143,9 +114,9 @@ impl Problems {
     /// Adds all problems of another list.
     pub fn extend(&mut self, other: Problems) {
         self.omitted += other.omitted;
-        for problem in other.list {
-            self.push(problem.path, problem.code, problem.message);
-        }
+        let room = MAX_PROBLEMS.saturating_sub(self.list.len());
+        self.omitted += other.list.len().saturating_sub(room);
+        self.list.extend(other.list.into_iter().take(room));
     }
 
     /// Nothing is wrong.
@@ -208,59 +179,17 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The pointer to a field of the object at `parent`, escaped as RFC 6901 asks.
-pub fn field_path(parent: &str, field: &str) -> String {
-    let mut path = String::with_capacity(parent.len() + field.len() + 1);
-    path.push_str(parent);
-    path.push('/');
-    for character in field.chars() {
-        match character {
-            '~' => path.push_str("~0"),
-            '/' => path.push_str("~1"),
-            other => path.push(other),
-        }
-    }
-    path
-}
-
-/// The pointer to an item of the array at `parent`.
-pub fn item_path(parent: &str, index: usize) -> String {
-    format!("{parent}/{index}")
-}
-
-/// A client's text, quoted for a message: escaped and cut, because it may be a megabyte of control characters.
-pub(crate) fn quote(text: &str) -> String {
-    let cut: String = text.chars().take(QUOTED_CHARS).collect();
-    if cut.len() < text.len() {
-        format!("{cut:?}…")
-    } else {
-        format!("{cut:?}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn pointers_escape_tilde_and_slash() {
-        assert_eq!(field_path("/a", "b/c~d"), "/a/b~1c~0d");
-        assert_eq!(item_path("/a", 3), "/a/3");
-    }
-
-    #[test]
     fn a_million_mistakes_are_counted_and_not_kept() {
         let mut problems = Problems::new();
         for index in 0..MAX_PROBLEMS + 10 {
-            problems.push(item_path("", index), Code::Missing, "m");
+            problems.push(format!("/{index}"), Code::Missing, "m");
         }
         assert_eq!((problems.len(), problems.omitted()), (MAX_PROBLEMS, 10));
         assert!(problems.to_string().ends_with("; and 10 more"));
-    }
-
-    #[test]
-    fn quotes_are_cut_and_escaped() {
-        assert_eq!(quote("a\nb"), "\"a\\nb\"");
-        assert_eq!(quote(&"é".repeat(65)), format!("\"{}\"…", "é".repeat(64)));
     }
 }

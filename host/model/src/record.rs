@@ -35,7 +35,7 @@ pub struct Field {
     /// Whether it may be absent. A field that is there is never `null` unless its kind says so.
     pub presence: Presence,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// What it means, in a sentence.
     pub about: &'static str,
 }
@@ -53,7 +53,7 @@ pub enum Presence {
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum FieldKind {
     /// A text.
     Text(Text),
     /// `true` or `false`.
@@ -95,7 +95,7 @@ pub struct Text {
 #[derive(Debug, Clone, Copy)]
 pub struct List {
     /// What each item is.
-    pub item: &'static Kind,
+    pub item: &'static FieldKind,
     /// The fewest items.
     pub min: usize,
     /// The most items.
@@ -115,7 +115,7 @@ pub enum Repetition {
 
 impl Field {
     /// A field that must be there.
-    pub(crate) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Field {
+    pub(crate) const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
         Field {
             name,
             presence: Presence::Required,
@@ -125,7 +125,7 @@ impl Field {
     }
 
     /// A field that may be absent.
-    pub(crate) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Field {
+    pub(crate) const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
         Field {
             name,
             presence: Presence::Optional,
@@ -151,21 +151,21 @@ impl Field {
     }
 
     /// The same field holding something else.
-    pub(crate) const fn holding(self, kind: Kind) -> Field {
+    pub(crate) const fn holding(self, kind: FieldKind) -> Field {
         Field { kind, ..self }
     }
 }
 
-impl Kind {
+impl FieldKind {
     /// A text of a fixed form; the form's own longest length applies.
-    pub(crate) const fn formatted(format: Format) -> Kind {
+    pub(crate) const fn formatted(format: Format) -> FieldKind {
         let (min, max) = format.lengths();
-        Kind::Text(Text { min, max, format })
+        FieldKind::Text(Text { min, max, format })
     }
 
     /// A text of any characters.
-    pub(crate) const fn text(min: usize, max: usize) -> Kind {
-        Kind::Text(Text {
+    pub(crate) const fn text(min: usize, max: usize) -> FieldKind {
+        FieldKind::Text(Text {
             min,
             max,
             format: Format::Free,
@@ -173,8 +173,8 @@ impl Kind {
     }
 
     /// A list that may hold equal items.
-    pub(crate) const fn list(item: &'static Kind, min: usize, max: usize) -> Kind {
-        Kind::List(List {
+    pub(crate) const fn list(item: &'static FieldKind, min: usize, max: usize) -> FieldKind {
+        FieldKind::List(List {
             item,
             min,
             max,
@@ -183,8 +183,8 @@ impl Kind {
     }
 
     /// A list of different items.
-    pub(crate) const fn set(item: &'static Kind, min: usize, max: usize) -> Kind {
-        Kind::List(List {
+    pub(crate) const fn set(item: &'static FieldKind, min: usize, max: usize) -> FieldKind {
+        FieldKind::List(List {
             item,
             min,
             max,

@@ -6,8 +6,8 @@ pub(crate) use hook::is_hook;
 pub use hook::{HOOK_MAX, HOOK_PATTERN, Hook, NotAHook};
 
 use crate::duration::Duration;
-use crate::json::Json;
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record, choice};
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record, choice};
+use mizzen_json::Json;
 
 /// The longest condition of a rule, in characters.
 pub const RULE_CONDITION_MAX: usize = 4096;
@@ -17,31 +17,35 @@ pub static RULE: Record = Record {
     name: "Rule",
     about: "A governance condition and what follows when it matches. Rules are evaluated in order; the first match decides.",
     fields: &[
-        Field::required("id", Kind::text(1, 128), "The rule's id, unique in its council."),
-        Field::required("name", Kind::text(1, 256), "The rule's name, for people."),
+        Field::required(
+            "id",
+            FieldKind::text(1, 128),
+            "The rule's id, unique in its council.",
+        ),
+        Field::required("name", FieldKind::text(1, 256), "The rule's name, for people."),
         Field::required(
             "condition",
-            Kind::text(1, RULE_CONDITION_MAX),
+            FieldKind::text(1, RULE_CONDITION_MAX),
             "YAML: a scalar is a CEL expression, a mapping combines with all, any and not.",
         ),
         Field::required(
             "action",
-            Kind::Choice(RuleAction::NAMES),
+            FieldKind::Choice(RuleAction::NAMES),
             "What follows when the condition matches.",
         ),
         Field::optional(
             "hook",
-            Kind::formatted(Format::Hook),
+            FieldKind::formatted(Format::Hook),
             "Who hears of a match: webhook:URL or notify:CHANNEL:TARGET.",
         ),
         Field::optional(
             "enforcement",
-            Kind::Choice(Enforcement::NAMES),
+            FieldKind::Choice(Enforcement::NAMES),
             "mandatory (the default) stops; advisory is recorded as a warning and goes on.",
         ),
         Field::optional(
             "expires",
-            Kind::formatted(Format::Duration),
+            FieldKind::formatted(Format::Duration),
             "With action escalate: how long a person has to answer before it counts as denied; never longer than the host allows.",
         ),
     ],

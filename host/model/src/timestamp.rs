@@ -1,6 +1,10 @@
 //! Points in time as documents write them: RFC 3339.
 
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime};
 use std::fmt;
+
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// RFC 3339 as a regular expression, days of months and leap years included, so that the JSON Schema refuses
 /// what the types refuse. A leap second is only possible at 23:59:60 UTC.
@@ -46,13 +50,18 @@ impl Timestamp {
     pub fn from_unix_ms(unix_ms: u64) -> Self {
         const LAST: u64 = 253_402_300_799_999;
         let unix_ms = unix_ms.min(LAST);
-        let (seconds, millis) = (unix_ms / 1000, unix_ms % 1000);
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
-        let (year, month, day) = civil(days as i64);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-        if millis > 0 {
-            text.push_str(&format!(".{millis:03}"));
+        let at = EPOCH.saturating_add(SignedDuration::from_millis(unix_ms as i64));
+        let mut text = format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+            at.year(),
+            at.month(),
+            at.day(),
+            at.hour(),
+            at.minute(),
+            at.second()
+        );
+        if at.millisecond() > 0 {
+            text.push_str(&format!(".{:03}", at.millisecond()));
         }
         text.push('Z');
         Self {
@@ -112,16 +121,14 @@ fn read(text: &str) -> Option<i64> {
         }
     };
     let leap_second = second == 60 && hour == 23 && minute == 59 && matches!(zone, b'Z' | b'z');
-    let valid = rest.0.is_empty()
-        && (1..=12).contains(&month)
-        && (1..=days_in(year, month)).contains(&day)
-        && hour <= 23
-        && minute <= 59
-        && (second <= 59 || leap_second);
+    let (year, month, day) = (i16::try_from(year), i8::try_from(month), i8::try_from(day));
+    let date = Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
+    let valid = rest.0.is_empty() && hour <= 23 && minute <= 59 && (second <= 59 || leap_second);
     if !valid {
         return None;
     }
-    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    // By hand, because a leap second is no time of `jiff`.
+    let seconds = date.duration_since(EPOCH.date()).as_secs() + hour * 3600 + minute * 60 + second;
     Some((seconds - offset_minutes * 60) * 1000 + millis)
 }
 
@@ -163,46 +170,6 @@ impl Cursor<'_> {
         let padded = digits.iter().copied().chain([b'0', b'0']).take(3);
         Some(padded.fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
     }
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01 of a date of the Gregorian calendar (years start in March, eras have 400 years).
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-/// The date of a day since 1970-01-01: the inverse of [`days_from_civil`].
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ mod effects;
 
 pub use draft::{ExampleDraft, LegacySideEffects, ToolDraft};
 
-use crate::namespace::{Namespace, ToolId, ToolName, shorten};
+use crate::namespace::{Namespace, ToolId, ToolName};
 use crate::permission::{Permission, PermissionSet};
+use crate::record::choice;
+use mizzen_json::shorten;
 use semver::Version;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 
@@ -27,90 +29,47 @@ const MAX_VERSION: usize = 64;
 /// The field of a [`ToolProblem`] about a claim that is weaker than the tool's permissions.
 pub const SIDE_EFFECTS: &str = "side_effects";
 
-/// How a tool touches the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SideEffects {
-    /// A function of its input and nothing else.
-    None,
-    /// Reads state outside of the sandbox.
-    Read,
-    /// Changes state that the host keeps.
-    Write,
-    /// Changes state that the host does not keep.
-    External,
+choice! {
+    /// How a tool touches the world, the weakest effect first.
+    #[derive(Default, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SideEffects {
+        /// A function of its input and nothing else.
+        #[default]
+        None = "none",
+        /// Reads state outside of the sandbox.
+        Read = "read",
+        /// Changes state that the host keeps.
+        Write = "write",
+        /// Changes state that the host does not keep.
+        External = "external",
+    }
 }
 
 impl SideEffects {
-    /// Reads `none`, `read`, `write` or `external`.
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::None, Self::Read, Self::Write, Self::External]
-            .into_iter()
-            .find(|effects| effects.as_str() == text)
-    }
-
     /// The legacy form, in which a tool had side effects or had none.
     pub const fn up_converted(legacy: bool) -> Self {
         if legacy { Self::Write } else { Self::None }
     }
 
-    /// As it is written.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::External => "external",
-        }
-    }
-
-    /// Whether a `cleared` host runs such a tool (D18).
-    pub const fn is_cleared(self) -> bool {
+    /// Whether it changes nothing: a `cleared` host runs it (D18), and it can be done again after a crash.
+    pub const fn is_harmless(self) -> bool {
         matches!(self, Self::None | Self::Read)
     }
 }
 
-impl fmt::Display for SideEffects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// What a replay of a recorded run does with a call (D19).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplayPolicy {
-    /// A stand-in must be supplied; the call is never made again.
-    #[default]
-    MustStub,
-    /// A replay that reaches the call stops with an error.
-    FailLoud,
-    /// The result that was recorded is given again.
-    RecordedResult,
-}
-
-impl ReplayPolicy {
-    /// Reads `must-stub`, `fail-loud` or `recorded-result`, also with underscores (D19).
-    pub fn parse(text: &str) -> Option<Self> {
-        let text = text.replace('_', "-");
-        [Self::MustStub, Self::FailLoud, Self::RecordedResult]
-            .into_iter()
-            .find(|policy| policy.as_str() == text)
-    }
-
-    /// As it is written.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::MustStub => "must-stub",
-            Self::FailLoud => "fail-loud",
-            Self::RecordedResult => "recorded-result",
-        }
-    }
-}
-
-impl fmt::Display for ReplayPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+choice! {
+    /// What a replay of a recorded run does with a call. The underscore spelling is read too (D19).
+    #[derive(Default, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ReplayPolicy {
+        /// A stand-in must be supplied; the call is never made again.
+        #[default]
+        MustStub = "must-stub" also "must_stub",
+        /// A replay that reaches the call stops with an error.
+        FailLoud = "fail-loud" also "fail_loud",
+        /// The result that was recorded is given again.
+        RecordedResult = "recorded-result" also "recorded_result",
     }
 }
 

@@ -14,7 +14,7 @@
 #[path = "../fuzz/target.rs"]
 mod target;
 
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use target::target;
 
 /// Small, seeded and good enough to choose mutations.

@@ -11,7 +11,7 @@ fn warnings(nodes: &str, sections: &str) -> Vec<String> {
     for warning in &inspection.warnings {
         let span = warning.span.unwrap();
         assert!(!text[span.start..span.end].is_empty());
-        assert!(!warning.message.is_empty() && !warning.hint.is_empty());
+        assert!(!warning.message.is_empty() && !warning.help.is_empty());
     }
     inspection
         .warnings
@@ -167,7 +167,7 @@ fn condition_warning(when: &str) -> (String, String, String) {
     (
         text[span.start..span.end].to_owned(),
         warning.message.clone(),
-        warning.hint.to_string(),
+        warning.help.to_string(),
     )
 }
 

@@ -1,8 +1,8 @@
 //! Promises about every document, not only the ones somebody thought of.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
+use mizzen_json::{Integer, Json, Object};
 use mizzen_model::ir::*;
-use mizzen_model::json::{Integer, Json, Object};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {
@@ -42,13 +42,14 @@ fn payload() -> impl Strategy<Value = Object> {
     prop::collection::vec((text(), value), 0..5).prop_map(|members| members.into_iter().collect())
 }
 
-fn duration() -> impl Strategy<Value = Duration> {
+fn duration() -> impl Strategy<Value = IsoDuration> {
     prop_oneof![
-        any::<i64>().prop_filter_map("in range", |seconds| Duration::from_seconds(
+        any::<i64>().prop_filter_map("in range", |seconds| IsoDuration::from_seconds(
             seconds % 86_400_000_000
         )
         .ok()),
-        (-1e12f64..1e12).prop_filter_map("in range", |seconds| Duration::from_float_seconds(seconds).ok()),
+        (-1e12f64..1e12).prop_filter_map("in range", |seconds| IsoDuration::from_float_seconds(seconds)
+            .ok()),
     ]
 }
 

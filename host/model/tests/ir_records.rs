@@ -110,7 +110,7 @@ fn money_is_exact_and_replay_policies_have_one_spelling_on_the_wire() {
 fn a_legacy_tool_spec_is_readable_after_its_migration() {
     let text = r#"{"name":"n","namespace":"a","version":"1","description":"","input_schema":{},"output_schema":{},"side_effects":true}"#;
     assert!(loads::<ToolSpec>(text).is_err());
-    let coerced = coerce_legacy_tool_spec(mizzen_model::json::Json::parse(text).unwrap());
+    let coerced = coerce_legacy_tool_spec(mizzen_json::Json::parse(text).unwrap());
     assert!(coerced.deprecation.is_some());
     assert_eq!(
         loads::<ToolSpec>(&coerced.spec.to_compact())

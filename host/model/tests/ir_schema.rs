@@ -1,8 +1,8 @@
 //! The generated JSON Schema says what the validator says.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
+use mizzen_json::Json;
 use mizzen_model::ir::{RecordName, Stage, validate};
-use mizzen_model::json::Json;
 
 fn compile(schema: &Json) -> jsonschema::Validator {
     jsonschema::options()

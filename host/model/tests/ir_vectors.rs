@@ -5,11 +5,11 @@
     reason = "a helper of a test may fail the test"
 )]
 
+use mizzen_json::{Json, ReadLimits, parse};
 use mizzen_model::ir::{
     IRDocument, Options, dumps, dumps_canonical, fact_content_hash, graph_hash, inspect, loads, validate,
     validate_value,
 };
-use mizzen_model::json::{Json, Limits, parse};
 
 fn rows(text: &str) -> impl Iterator<Item = Json> {
     text.lines().map(|line| Json::parse(line).unwrap())
@@ -92,7 +92,7 @@ fn every_path_is_a_true_pointer_into_the_document() {
             .iter()
             .filter(|error| error.stage.as_str() != "json_parse")
         {
-            let tape = parse(source, Limits::default()).unwrap();
+            let tape = parse(source, ReadLimits::default()).unwrap();
             let value = tape.root().to_json().to_serde().unwrap();
             let exists = value.pointer(&error.path).is_some();
             assert_eq!(exists, error.code != "missing", "{error:?}");

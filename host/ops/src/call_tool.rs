@@ -4,10 +4,10 @@ use crate::caller::Caller;
 use crate::error::{OpError, Refusal};
 use crate::execute_chain::{Begun, Executed, PlanStart, Wait, exact, marked};
 use crate::host::{Host, IdempotencyKey};
-use crate::registry::Kind;
 use crate::runs::{ToolDefinition, chain_of_tool, requirement};
 use mizzen_model::duration::Duration;
 use mizzen_model::execution::ToolCallRequest;
+use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::ToolId;
 use mizzen_model::problem::{Code, Problems};
 use mizzen_store::Recorded;
@@ -26,7 +26,7 @@ impl Host {
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
-        document: &mizzen_model::json::Json,
+        document: &mizzen_json::Json,
         key: Option<IdempotencyKey>,
         wait: Wait,
     ) -> Result<Executed, OpError> {
@@ -82,7 +82,7 @@ impl Host {
         let newest = installed
             .provided
             .iter()
-            .filter(|item| item.kind == Kind::Tool && item.id == id.as_str())
+            .filter(|item| item.kind == Provides::Tool && item.id == id.as_str())
             .max_by(|a, b| a.version.cmp_precedence(&b.version));
         newest
             .map(|item| item.document.clone())

@@ -5,7 +5,7 @@ use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::plugin_set::{PluginSet, PluginSetError};
 use crate::toolbox::ToolChanges;
-use mizzen_catalog::change::{ChangeError, GrantsFate, NewPackage, Prepared, Removal, Switching};
+use mizzen_catalog::change::{ChangeError, GrantsFate, NewPackage, PreparedChange, Removal, Switching};
 use mizzen_model::namespace::PluginName;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -120,17 +120,17 @@ impl Host {
         &self,
         name: &str,
         direction: Direction,
-        prepare: impl FnOnce(&mizzen_catalog::change::Installation) -> Result<Prepared, ChangeError>
+        prepare: impl FnOnce(&mizzen_catalog::change::Installation) -> Result<PreparedChange, ChangeError>
         + Send
         + 'static,
-    ) -> Result<Prepared, OpError> {
+    ) -> Result<PreparedChange, OpError> {
         let set: &Arc<PluginSet> = self.plugin_set().ok_or(Refusal::PluginsNotConfigured)?;
         set.change(&self.registry, direction, prepare)
             .await
             .map_err(|error| refused(name, error))
     }
 
-    async fn record(&self, caller: &Caller, action: &str, prepared: &Prepared) -> Result<(), OpError> {
+    async fn record(&self, caller: &Caller, action: &str, prepared: &PreparedChange) -> Result<(), OpError> {
         let mut entry = self.audit(caller, action, prepared.plugin.clone());
         entry.detail = json!({
             "granted_now": prepared.granted_now,
@@ -149,7 +149,7 @@ fn plugin_name(name: &str) -> Result<PluginName, Refusal> {
 }
 
 /// Names alone: where the host keeps its files is not for its callers.
-fn file_names(prepared: &Prepared) -> Vec<String> {
+fn file_names(prepared: &PreparedChange) -> Vec<String> {
     let name = |path: &std::path::PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
     prepared.remove.iter().filter_map(name).collect()
 }

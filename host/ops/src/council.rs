@@ -5,9 +5,9 @@ use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::review;
 use crate::sprite::from_record as sprite_from_record;
-use mizzen_model::council::{Council, CouncilDraft, CouncilStamp, GateAgentRefusal, SpriteDrift};
+use mizzen_json::Json;
+use mizzen_model::council::{Council, CouncilDraft, CouncilStamp, GateAgentRefusal};
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
-use mizzen_model::json::Json;
 use mizzen_model::sprite::Sprite;
 use mizzen_store::{CouncilRecord, NewCouncil};
 use std::collections::HashMap;
@@ -133,19 +133,7 @@ impl Host {
     pub(crate) async fn council_answer(&self, mut council: Council) -> Result<String, OpError> {
         let ids = council.sprites.iter().map(|sprite| sprite.id.uuid()).collect();
         let now: HashMap<Uuid, String> = self.store.fingerprints(ids).await?.into_iter().collect();
-        let drift: Vec<SpriteDrift> = council
-            .sprites
-            .iter()
-            .filter_map(|snapshot| {
-                let pinned = snapshot.fingerprint.to_string();
-                let current = now.get(&snapshot.id.uuid());
-                (current != Some(&pinned)).then(|| SpriteDrift {
-                    sprite_id: snapshot.id,
-                    pinned,
-                    current: current.cloned(),
-                })
-            })
-            .collect();
+        let drift = council.drift_from(|id| now.get(&id.uuid()).cloned());
         council.drift = (!drift.is_empty()).then_some(drift);
         Ok(council.to_json().to_compact())
     }

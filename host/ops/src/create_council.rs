@@ -5,7 +5,7 @@ use crate::council::to_record;
 use crate::document::{Document, recorded, replayed, to_answer};
 use crate::error::{OpError, Refusal, council_refused};
 use crate::host::{Host, IdempotencyKey};
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_store::{Recorded, Written};
 
 impl Host {

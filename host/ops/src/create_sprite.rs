@@ -5,8 +5,8 @@ use crate::document::{Document, recorded, replayed, to_answer};
 use crate::error::{OpError, sprite_refused};
 use crate::host::{Host, IdempotencyKey};
 use crate::sprite::to_record;
+use mizzen_json::Json;
 use mizzen_model::id::SpriteId;
-use mizzen_model::json::Json;
 use mizzen_model::sprite::Stamp;
 use mizzen_store::{Recorded, Written};
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::IdempotencyKey;
-use mizzen_model::json::{Json, Limits};
+use mizzen_json::{Json, ReadLimits};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -60,7 +60,7 @@ pub(crate) const ATTEMPTS: usize = 16;
 
 /// Reads a document that this host stored.
 pub(crate) fn stored(text: &str) -> Result<Json, Fault> {
-    mizzen_model::json::parse(text, Limits::default())
+    mizzen_json::parse(text, ReadLimits::default())
         .map(|tape| tape.root().to_json())
         .map_err(|error| Fault::Internal(format!("a stored document cannot be read: {error}")))
 }

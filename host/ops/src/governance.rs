@@ -10,7 +10,7 @@ use crate::toolbox::{InstalledPack, Loaded};
 use mizzen_catalog::change::OlderVersion;
 use mizzen_catalog::{LoadCode, PluginLoadError, Stage};
 use mizzen_model::council::Council;
-use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
+use mizzen_model::governance::{Mount, PackMode, PackOrigin};
 use mizzen_model::ir::{IRDocument, PackCompatError};
 use semver::{Version, VersionReq};
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl MountProblem {
 pub(crate) fn find(
     loaded: &Loaded,
     path: &str,
-    mount: &PackMount,
+    mount: &Mount,
 ) -> Result<Arc<InstalledPack>, Box<MountProblem>> {
     let incompatible = |error| Box::new(MountProblem::incompatible(path, error));
     mount.check_compat().map_err(incompatible)?;
@@ -69,7 +69,7 @@ pub(crate) fn find(
         return Err(Box::new(missing(loaded, path, mount)));
     };
     // The pack's own requirements, at load: a mount may ask for less than the pack does.
-    let own = PackMount {
+    let own = Mount {
         requires: Some(pack.descriptor().requires()),
         ..mount.clone()
     };
@@ -84,7 +84,7 @@ fn exactly(version: &str) -> VersionReq {
         .unwrap_or(VersionReq::STAR)
 }
 
-fn missing(loaded: &Loaded, path: &str, mount: &PackMount) -> MountProblem {
+fn missing(loaded: &Loaded, path: &str, mount: &Mount) -> MountProblem {
     let there: Vec<String> = loaded
         .packs()
         .filter(|pack| pack.id() == mount.id)
@@ -118,7 +118,7 @@ fn missing(loaded: &Loaded, path: &str, mount: &PackMount) -> MountProblem {
 /// What is wrong with mounts, each with its path.
 pub(crate) fn problems<'a>(
     loaded: &Loaded,
-    mounts: impl IntoIterator<Item = (String, &'a PackMount)>,
+    mounts: impl IntoIterator<Item = (String, &'a Mount)>,
 ) -> Vec<MountProblem> {
     mounts
         .into_iter()
@@ -147,12 +147,11 @@ pub(crate) fn lowered(running: &Loaded, next: &Loaded) -> Vec<OlderVersion> {
         .governance()
         .iter()
         .filter(|mount| mount.mode() == PackMode::Mandatory);
-    let of =
-        |loaded: &Loaded, mount: &PackMount| find(loaded, "", mount).ok().map(|pack| pack.version().clone());
+    let of = |loaded: &Loaded, mount: &Mount| find(loaded, "", mount).ok().map(|pack| pack.version().clone());
     mandatory
         .filter_map(|mount| {
             // What the host ran under this id, whichever version its configuration named then.
-            let any = PackMount {
+            let any = Mount {
                 version: None,
                 ..mount.clone()
             };
@@ -167,7 +166,7 @@ pub(crate) fn lowered(running: &Loaded, next: &Loaded) -> Vec<OlderVersion> {
 }
 
 /// What governs every run of the host, in load order: all that governs a call of a tool without a council.
-pub(crate) fn host_mounts(loaded: &Loaded) -> Vec<(PackOrigin, PackMount)> {
+pub(crate) fn host_mounts(loaded: &Loaded) -> Vec<(PackOrigin, Mount)> {
     let mounts = loaded.governance().iter();
     mounts.map(|mount| (PackOrigin::Host, mount.clone())).collect()
 }
@@ -177,8 +176,8 @@ pub(crate) fn mounts_of(
     loaded: &Loaded,
     council: &Council,
     chain: &mizzen_model::chain::Chain,
-) -> Vec<(PackOrigin, PackMount)> {
-    let of = |origin: PackOrigin, mounts: &[PackMount]| -> Vec<(PackOrigin, PackMount)> {
+) -> Vec<(PackOrigin, Mount)> {
+    let of = |origin: PackOrigin, mounts: &[Mount]| -> Vec<(PackOrigin, Mount)> {
         mounts.iter().map(|mount| (origin, mount.clone())).collect()
     };
     let mut all = host_mounts(loaded);
@@ -223,8 +222,8 @@ pub struct Mountable {
 
 impl Loaded {
     /// Says of each mount whether this set could mount it.
-    pub fn mountable<'a>(&self, mounts: impl IntoIterator<Item = (String, &'a PackMount)>) -> Vec<Mountable> {
-        let look = |(path, mount): (String, &PackMount)| match find(self, &path, mount) {
+    pub fn mountable<'a>(&self, mounts: impl IntoIterator<Item = (String, &'a Mount)>) -> Vec<Mountable> {
+        let look = |(path, mount): (String, &Mount)| match find(self, &path, mount) {
             Ok(pack) => Mountable {
                 path,
                 pack_id: mount.id.clone(),

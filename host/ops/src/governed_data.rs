@@ -5,7 +5,7 @@
 //! needs nobody. Mounting less is an act of the operator, which is audited: `mizzen governance accept`.
 
 use crate::toolbox::Loaded;
-use mizzen_model::governance::{PackMode, PackMount};
+use mizzen_model::governance::{Mount, PackMode};
 use mizzen_store::{AuditEntry, GoverningPack, Store, StoreError};
 use serde_json::json;
 
@@ -36,13 +36,13 @@ pub enum Ungoverned {
 }
 
 /// The ids of the packs that a configuration mounts as mandatory.
-pub(crate) fn mandatory(mounts: &[PackMount]) -> impl Iterator<Item = &str> {
+pub(crate) fn mandatory(mounts: &[Mount]) -> impl Iterator<Item = &str> {
     let mandatory = mounts.iter().filter(|mount| mount.mode() == PackMode::Mandatory);
     mandatory.map(|mount| mount.id.as_str())
 }
 
 /// Refuses a configuration without a pack that governs the folder.
-pub fn check_mounts(governing: &[GoverningPack], mounts: &[PackMount]) -> Result<(), Ungoverned> {
+pub fn check_mounts(governing: &[GoverningPack], mounts: &[Mount]) -> Result<(), Ungoverned> {
     let lost: Vec<String> = governing
         .iter()
         .filter(|pack| mandatory(mounts).all(|id| id != pack.id))
@@ -131,7 +131,7 @@ pub struct AcceptedGovernance {
 /// written down when they are loaded.
 pub async fn accept_governance(
     store: &Store,
-    mounts: &[PackMount],
+    mounts: &[Mount],
     now_ms: i64,
 ) -> Result<AcceptedGovernance, StoreError> {
     let known = store.governing_packs().await?;
@@ -177,15 +177,15 @@ fn entry(action: &str, packs: &[GoverningPack], now_ms: i64, detail: serde_json:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mizzen_model::json::{Limits, parse};
+    use mizzen_json::{ReadLimits, parse};
 
-    fn mounts(text: &str) -> Vec<PackMount> {
-        let limits = Limits::default();
+    fn mounts(text: &str) -> Vec<Mount> {
+        let limits = ReadLimits::default();
         let tape = parse(text, limits).unwrap();
-        let mizzen_model::json::Json::Array(items) = tape.root().to_json() else {
+        let mizzen_json::Json::Array(items) = tape.root().to_json() else {
             panic!("{text}")
         };
-        items.iter().map(|item| PackMount::parse(item).unwrap()).collect()
+        items.iter().map(|item| Mount::parse(item).unwrap()).collect()
     }
 
     fn known(id: &str, signers: &[&str]) -> GoverningPack {

@@ -8,7 +8,7 @@ use crate::hooks::Hooks;
 use crate::metrics::Metrics;
 use crate::plugin_set::PluginSet;
 use crate::prompts::Prompts;
-use crate::registry::Registry;
+use crate::registry::Inventory;
 use crate::runs::{HostKey, Runs};
 use crate::toolbox::{Loaded, Toolbox};
 use crate::traces::Traces;
@@ -28,7 +28,7 @@ pub struct Host {
     /// What is remembered.
     pub store: Store,
     /// What is installed.
-    pub registry: Registry,
+    pub registry: Inventory,
     /// What is counted.
     pub metrics: Metrics,
     /// Where spans go.
@@ -64,7 +64,7 @@ impl Host {
         let started_ms = clock.now_ms();
         Self {
             store,
-            registry: Registry::default(),
+            registry: Inventory::default(),
             metrics: Metrics::default(),
             traces: Traces::default(),
             prompts: Prompts::default(),

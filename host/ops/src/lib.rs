@@ -92,7 +92,7 @@ pub use plugin_set::{MAX_SECRET, PluginSet, PluginSetError, read_secrets};
 pub use prompts::{FetchPrompt, Prompts};
 pub use quota::{Quota, QuotaExceeded, QuotaLimits, QuotaShare};
 pub use read_audit::AUDIT_OUTCOMES;
-pub use registry::{DisabledPlugin, Installed, Kind, Plugin, Provided, Registry, Unresolved};
+pub use registry::{DisabledPlugin, Installed, InstalledPlugin, Inventory, Provided, Unresolved};
 pub use run_graph::{CheckedGraph, GraphStart};
 pub use runs::{
     AuditError, Decided, Difference, EndedRun, EntryKind, EntryMember, EntryShape, ErasedRun, HostKey,
@@ -101,7 +101,7 @@ pub use runs::{
 };
 pub use show_run::{Checkpoint, graph_run, graph_status};
 pub use store_stats::StoreStats;
-pub use traces::{Attribute, Collector, CollectorError, Share, Span, SpanContext, SpanKind, Traces};
+pub use traces::{Attribute, Collector, CollectorError, Share, SpanContext, SpanKind, TraceSpan, Traces};
 pub use try_set::{Secrets, SetTrial};
 pub use verify_fingerprint::FingerprintReport;
 

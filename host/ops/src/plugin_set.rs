@@ -6,10 +6,10 @@
 use crate::clock::{Clock, SystemClock};
 use crate::governance;
 use crate::governed_data::{self, Ungoverned};
-use crate::registry::Registry;
+use crate::registry::Inventory;
 use crate::toolbox::{Loaded, Outfit, SecretValues, StoreKv, Toolbox};
 use crate::try_set::{Secrets, SetTrial};
-use mizzen_catalog::change::{ChangeError, Direction, Installation, Prepared};
+use mizzen_catalog::change::{ChangeError, Direction, Installation, PreparedChange};
 use mizzen_catalog::config::{PluginConfig, SecretSource};
 use mizzen_catalog::trust::TrustMode;
 use mizzen_catalog::{LoadFailure, LoadPlan, files};
@@ -110,7 +110,7 @@ impl PluginSet {
     ///
     /// # Errors
     /// With all problems of the set.
-    pub async fn reload(&self, registry: &Registry) -> Result<(), PluginSetError> {
+    pub async fn reload(&self, registry: &Inventory) -> Result<(), PluginSetError> {
         let outcome = self.read_and_run(registry).await;
         if let Err(error) = &outcome {
             registry.set_problems(vec![public_reason(error)]);
@@ -118,7 +118,7 @@ impl PluginSet {
         outcome
     }
 
-    async fn read_and_run(&self, registry: &Registry) -> Result<(), PluginSetError> {
+    async fn read_and_run(&self, registry: &Inventory) -> Result<(), PluginSetError> {
         let Some(installation) = self.installation.clone() else {
             // Nothing is mounted without a configuration.
             return Ok(governed_data::check_mounts(
@@ -179,7 +179,7 @@ impl PluginSet {
         &self,
         installation: Installation,
         failure: &LoadFailure,
-        registry: &Registry,
+        registry: &Inventory,
     ) -> Result<(), PluginSetError> {
         if self.toolbox.loaded().plugins().next().is_none() {
             return Ok(());
@@ -196,10 +196,10 @@ impl PluginSet {
     /// Prepares a change, tries it, writes it. What is refused leaves the running set and the files as they were.
     pub(crate) async fn change(
         &self,
-        registry: &Registry,
+        registry: &Inventory,
         direction: Direction,
-        prepare: impl FnOnce(&Installation) -> Result<Prepared, ChangeError> + Send + 'static,
-    ) -> Result<Prepared, PluginSetError> {
+        prepare: impl FnOnce(&Installation) -> Result<PreparedChange, ChangeError> + Send + 'static,
+    ) -> Result<PreparedChange, PluginSetError> {
         let installation = self.installation.clone().ok_or(PluginSetError::NotConfigured)?;
         let _alone = self.changing.lock().await;
         let before = {
@@ -234,7 +234,7 @@ impl PluginSet {
         &self,
         config: &PluginConfig,
         plan: &LoadPlan,
-        registry: &Registry,
+        registry: &Inventory,
         judge: impl FnOnce(&Loaded, &Loaded) -> Result<(), PluginSetError>,
     ) -> Result<Arc<Loaded>, PluginSetError> {
         let known = self.store.governing_packs().await?;

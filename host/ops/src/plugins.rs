@@ -2,7 +2,7 @@
 
 use crate::error::{OpError, Refusal};
 use crate::host::Host;
-use crate::registry::Kind;
+use mizzen_model::manifest::Provides;
 use serde_json::Value;
 
 impl Host {
@@ -32,13 +32,13 @@ impl Host {
             let tags = tool.get("tags").and_then(Value::as_array);
             tags.is_some_and(|tags| tags.iter().any(|own| own == tag))
         };
-        let mut tools = self.list_provided(Kind::Tool);
+        let mut tools = self.list_provided(Provides::Tool);
         tools.retain(tagged);
         tools
     }
 
     /// Every tool, skill, store or pack, by id.
-    pub fn list_provided(&self, kind: Kind) -> Vec<Value> {
+    pub fn list_provided(&self, kind: Provides) -> Vec<Value> {
         let installed = self.registry.installed();
         let mut items: Vec<_> = installed
             .provided

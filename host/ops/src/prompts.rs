@@ -96,7 +96,7 @@ fn host_of(url: &str) -> Option<String> {
 fn read_below(root: &Path, encoded: &str) -> Result<String, String> {
     let refused =
         || "the file does not exist below the folder for prompts, or is not a text that fits".to_owned();
-    let decoded = mizzen_model::percent::decode_strict(encoded)
+    let decoded = mizzen_json::percent::decode_strict(encoded)
         .filter(|path| !path.contains('\0'))
         .ok_or_else(refused)?;
     let root = root.canonicalize().map_err(|_| refused())?;

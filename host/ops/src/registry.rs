@@ -3,28 +3,16 @@
 //! Operations read it to list tools and to say which capabilities of a sprite something performs. Not here: loading, trust and
 //! calls.
 
+use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::Namespace;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What a plugin can provide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A tool.
-    Tool,
-    /// A skill.
-    Skill,
-    /// A store.
-    Store,
-    /// A governance pack.
-    Pack,
-}
-
 /// One installed plugin.
 #[derive(Debug, Clone)]
-pub struct Plugin {
+pub struct InstalledPlugin {
     /// Its name.
     pub name: String,
     /// Its version.
@@ -37,7 +25,7 @@ pub struct Plugin {
 #[derive(Debug, Clone)]
 pub struct Provided {
     /// What it is.
-    pub kind: Kind,
+    pub kind: Provides,
     /// `namespace.name`.
     pub id: String,
     /// The version of the plugin that provides it.
@@ -63,7 +51,7 @@ pub struct DisabledPlugin {
 #[derive(Debug, Clone, Default)]
 pub struct Installed {
     /// The plugins, by name.
-    pub plugins: BTreeMap<String, Plugin>,
+    pub plugins: BTreeMap<String, InstalledPlugin>,
     /// What they provide.
     pub provided: Vec<Provided>,
     /// Plugins that are installed and disabled.
@@ -76,7 +64,7 @@ pub struct Installed {
 
 /// Holds the current [`Installed`].
 #[derive(Debug, Default)]
-pub struct Registry {
+pub struct Inventory {
     current: RwLock<Arc<Installed>>,
     reload_failures: AtomicU64,
 }
@@ -90,13 +78,13 @@ pub struct Unresolved {
     pub reason: String,
 }
 
-impl Registry {
+impl Inventory {
     /// What is installed now. Later changes do not change what was returned.
     pub fn installed(&self) -> Arc<Installed> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Records that the set on disk was refused and the running one stays, with the reasons. The next [`Registry::replace`] clears it.
+    /// Records that the set on disk was refused and the running one stays, with the reasons. The next [`Inventory::replace`] clears it.
     pub fn set_problems(&self, problems: Vec<String>) {
         self.reload_failures.fetch_add(1, Ordering::Relaxed);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +120,7 @@ impl Installed {
         let callable = || {
             self.provided
                 .iter()
-                .filter(|item| matches!(item.kind, Kind::Tool | Kind::Skill))
+                .filter(|item| matches!(item.kind, Provides::Tool | Provides::Skill))
         };
         if let Some((id, versions)) = reference {
             let newest = callable()
@@ -213,7 +201,7 @@ impl DisabledPlugin {
 mod tests {
     use super::*;
 
-    fn provided(kind: Kind, id: &str, version: &str) -> Provided {
+    fn provided(kind: Provides, id: &str, version: &str) -> Provided {
         Provided {
             kind,
             id: id.into(),
@@ -227,12 +215,12 @@ mod tests {
     fn a_capability_is_performed_by_the_tool_it_names_or_the_only_one_of_its_name() {
         let installed = Installed {
             provided: vec![
-                provided(Kind::Tool, "acme.dev.generate_code", "1.2.0"),
-                provided(Kind::Tool, "acme.dev.generate_code", "1.10.0"),
-                provided(Kind::Tool, "acme.dev.generate_code", "2.0.0"),
-                provided(Kind::Skill, "acme.dev.review", "1.0.0"),
-                provided(Kind::Tool, "other.review", "1.0.0"),
-                provided(Kind::Pack, "acme.dev.govern", "1.0.0"),
+                provided(Provides::Tool, "acme.dev.generate_code", "1.2.0"),
+                provided(Provides::Tool, "acme.dev.generate_code", "1.10.0"),
+                provided(Provides::Tool, "acme.dev.generate_code", "2.0.0"),
+                provided(Provides::Skill, "acme.dev.review", "1.0.0"),
+                provided(Provides::Tool, "other.review", "1.0.0"),
+                provided(Provides::Pack, "acme.dev.govern", "1.0.0"),
             ],
             disabled: vec![DisabledPlugin {
                 name: "feed".into(),

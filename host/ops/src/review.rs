@@ -1,7 +1,7 @@
 //! Judging what is inside a council when it is written: what the tables cannot say.
 
 use crate::error::{Fault, OpError, Refusal};
-use mizzen_engine::condition::{Condition, Context, Fuel, Variable};
+use mizzen_condition::{Condition, Context, Fuel, Variable};
 use mizzen_model::council::{Council, Warning};
 use mizzen_model::problem::Code;
 use mizzen_model::rule::{Enforcement, RuleAction};
@@ -13,7 +13,7 @@ pub(crate) fn judge(council: &Council) -> Result<Vec<Warning>, OpError> {
     if let Some(problem) = review
         .problems
         .iter()
-        .find(|problem| problem.code == Code::InvalidGateAgent)
+        .find(|problem| problem.code == Code::InvalidGateAgent.as_str())
     {
         let gate_agents = vec![council.gate_agent.uuid()];
         return Err(Refusal::InvalidGateAgent {

@@ -8,7 +8,7 @@ use crate::runs::{GraphDefinition, Message, Planned, Steering, chain_of_graph, l
 use mizzen_engine::graph::{GraphLimits, StateSchema};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus, GraphExecution};
 use mizzen_model::ir::{IRDocument, graph_hash, migration_hash};
-use mizzen_model::json::{Json, Object};
+use mizzen_json::{Json, Object};
 use mizzen_model::problem::{Code, Problems};
 use mizzen_store::Recorded;
 use serde_json::{Map, Value};
@@ -172,7 +172,7 @@ impl Host {
         let mut problems = Problems::new();
         match schema.check(&fields) {
             Err(problem) => {
-                let field = mizzen_model::json::escape_token(&problem.field).into_owned();
+                let field = mizzen_json::escape_token(&problem.field).into_owned();
                 problems.push(format!("/response/{field}"), Code::WrongType, problem.message);
             }
             Ok(()) => problems.push(
@@ -258,7 +258,7 @@ fn check_params(planned: &Planned, params: &Value) -> Result<(), OpError> {
     };
     graph.state().check_start(params).map_err(|problem| {
         let mut problems = Problems::new();
-        let field = mizzen_model::json::escape_token(&problem.field).into_owned();
+        let field = mizzen_json::escape_token(&problem.field).into_owned();
         let pointer = match field.as_str() {
             "" => "/params".to_owned(),
             field => format!("/params/{field}"),

@@ -4,7 +4,7 @@ use crate::document::stored;
 use crate::error::{Fault, Refusal};
 use crate::host::Host;
 use crate::registry::Unresolved;
-use mizzen_model::json::{Json, Object};
+use mizzen_json::{Json, Object};
 use mizzen_model::problem::{Code, Problems};
 use mizzen_model::sprite::{Sprite, SpriteDraft, system_prompt_reference};
 use mizzen_store::{NewSprite, SpriteRecord};

@@ -3,10 +3,10 @@
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::sprite::from_record;
+use mizzen_json::{Json, Object};
+use mizzen_json::{field_path, item_path};
 use mizzen_model::council::SPRITES_MAX;
 use mizzen_model::id::SpriteId;
-use mizzen_model::json::{Json, Object};
-use mizzen_model::problem::{field_path, item_path};
 use mizzen_model::sprite::{SemVer, SpriteName};
 use mizzen_store::SpriteFilter;
 use std::cmp::Ordering;

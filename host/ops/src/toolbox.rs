@@ -30,9 +30,9 @@ use mizzen_catalog::package::Digest;
 use mizzen_catalog::register::Registry as ToolRegistry;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::InstalledTool;
-use mizzen_model::governance::PackMount;
+use mizzen_model::governance::Mount;
 use mizzen_model::manifest::Manifest;
-use mizzen_sandbox::{Plugin, Sandbox};
+use mizzen_sandbox::{CallablePlugin, Sandbox};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -50,7 +50,7 @@ pub struct Loaded {
     /// Which of the sets of this process it is.
     generation: u64,
     /// What `mizzen.toml` mounts for every run.
-    governance: Vec<PackMount>,
+    governance: Vec<Mount>,
     registry: ToolRegistry,
     plugins: BTreeMap<Digest, Ready>,
     tools: BTreeMap<(Digest, String), Arc<Callable>>,
@@ -64,7 +64,7 @@ pub struct Loaded {
 /// A plugin with what it was given, so that changed settings, secrets or hosts are not mistaken for the same plugin.
 #[derive(Clone)]
 struct Ready {
-    plugin: Plugin,
+    plugin: CallablePlugin,
     settings: Option<String>,
     secrets: SecretValues,
     private_hosts: PrivateHosts,
@@ -79,7 +79,7 @@ pub struct Tried {
 /// A tool that can be called: nothing is left to compile or look up.
 pub(crate) struct Callable {
     tool: InstalledTool,
-    plugin: Plugin,
+    plugin: CallablePlugin,
 }
 
 impl Tried {
@@ -101,7 +101,7 @@ impl Loaded {
     }
 
     /// What `mizzen.toml` mounts for every run.
-    pub fn governance(&self) -> &[PackMount] {
+    pub fn governance(&self) -> &[Mount] {
         &self.governance
     }
 
@@ -120,7 +120,7 @@ impl Loaded {
     }
 
     /// The running plugins, by digest.
-    pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
+    pub fn plugins(&self) -> impl Iterator<Item = &CallablePlugin> {
         self.plugins.values().map(|ready| &ready.plugin)
     }
 }

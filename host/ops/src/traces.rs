@@ -4,7 +4,7 @@
 //! drops spans and counts them: nobody who is served ever waits for a collector. Attributes are ids, codes, names of routes and
 //! tools; never what a caller or a guest wrote.
 //!
-//! To trace something else: [`Traces::begin`] where it starts; dropping the [`Span`] ends it.
+//! To trace something else: [`Traces::begin`] where it starts; dropping the [`TraceSpan`] ends it.
 
 mod context;
 mod export;
@@ -139,7 +139,7 @@ impl Traces {
     }
 
     /// Begins a span below another one, or a trace of its own. None when nobody wants it.
-    pub fn begin(&self, name: &str, kind: SpanKind, parent: Option<SpanContext>) -> Option<Span> {
+    pub fn begin(&self, name: &str, kind: SpanKind, parent: Option<SpanContext>) -> Option<TraceSpan> {
         let on = self.on.as_ref()?;
         let random = on.entropy.bytes()?;
         let context = match parent {
@@ -155,7 +155,7 @@ impl Traces {
         let start = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or(Duration::ZERO);
-        Some(Span {
+        Some(TraceSpan {
             ended: Box::new(Ended {
                 context,
                 parent: parent.map(|parent| *parent.span_id()),
@@ -209,14 +209,14 @@ fn nanos(time: Duration) -> u64 {
 
 /// A span that is under way. It ends when it is dropped.
 #[derive(Debug)]
-pub struct Span {
+pub struct TraceSpan {
     ended: Box<Ended>,
     since: Instant,
     queue: Option<mpsc::Sender<Message>>,
     dropped: Arc<AtomicU64>,
 }
 
-impl Span {
+impl TraceSpan {
     /// What a span below this one needs.
     pub fn context(&self) -> SpanContext {
         self.ended.context
@@ -245,7 +245,7 @@ impl Span {
     }
 }
 
-impl Drop for Span {
+impl Drop for TraceSpan {
     fn drop(&mut self) {
         let Some(queue) = self.queue.take() else { return };
         self.ended.end_ns = self.ended.start_ns.saturating_add(nanos(self.since.elapsed()));

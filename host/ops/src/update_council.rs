@@ -6,7 +6,7 @@ use crate::document::{ATTEMPTS, Document, Force, IfMatch};
 use crate::error::{Fault, OpError, Refusal, council_refused};
 use crate::host::Host;
 use crate::protection::taken_out;
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_store::{CouncilChange, CouncilRefused, WriteError};
 use uuid::Uuid;
 

@@ -35,12 +35,12 @@ pub(crate) struct CompileError(pub(crate) String);
 
 /// Compiled artifacts on disk.
 pub(crate) struct Artifacts {
-    place: Option<Place>,
+    place: Option<CacheFolder>,
     /// Compilation uses every core by itself: one at a time.
     compiling: Mutex<()>,
 }
 
-struct Place {
+struct CacheFolder {
     folder: PathBuf,
     key: [u8; 32],
 }
@@ -48,7 +48,7 @@ struct Place {
 impl Artifacts {
     /// Opens the cache. A folder that others can write to is not used, and a warning logged: the host works without it.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
-        let place = folder.and_then(|folder| match Place::open(folder) {
+        let place = folder.and_then(|folder| match CacheFolder::open(folder) {
             Ok(place) => Some(place),
             Err(error) => {
                 tracing::warn!(folder = %folder.display(), %error, "the artifact cache is not used; every start compiles every plugin");
@@ -116,7 +116,7 @@ impl Artifacts {
     }
 }
 
-impl Place {
+impl CacheFolder {
     fn open(folder: &Path) -> std::io::Result<Self> {
         std::fs::DirBuilder::new()
             .recursive(true)

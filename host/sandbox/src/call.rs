@@ -8,7 +8,7 @@ use crate::limiter::Denied;
 use crate::machine::Machine;
 use crate::memory::Exhausted;
 use crate::meter;
-use crate::plugin::Prepared;
+use crate::plugin::PreparedPlugin;
 use crate::services::CallTool;
 use crate::state::{CallState, HostCallsExhausted, Terms};
 use crate::threads::Yield;
@@ -142,7 +142,7 @@ impl Request {
 
 /// When a call begins, and its deadline.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct CallWindow {
     pub(crate) started: Instant,
     pub(crate) end: Instant,
 }
@@ -194,12 +194,12 @@ impl Ended {
 /// Runs one request. Polled on guests' threads only, and metered: see [`crate::threads`].
 pub(crate) async fn execute(
     machine: Arc<Machine>,
-    plugin: Arc<Prepared>,
+    plugin: Arc<PreparedPlugin>,
     permit: Permit,
     mut request: Request,
-    span: Span,
+    span: CallWindow,
 ) -> Result<Ended, CallFault> {
-    let Span { started, end } = span;
+    let CallWindow { started, end } = span;
     let limits = *permit.limits();
     let mut callers = Vec::new();
     let (mut tools, mut level) = (None, 0);
@@ -272,7 +272,7 @@ struct Turn<'a> {
 /// A slot of the call's level, and for outermost calls a place in the plugin's share of them.
 async fn take_turn<'a>(
     machine: &'a Machine,
-    plugin: &'a Prepared,
+    plugin: &'a PreparedPlugin,
     level: usize,
     end: Instant,
     now: Instant,
@@ -339,7 +339,7 @@ fn arm(store: &mut Store<CallState>) {
 
 async fn perform(
     store: &mut Store<CallState>,
-    plugin: &Prepared,
+    plugin: &PreparedPlugin,
     request: Request,
     left: Duration,
 ) -> wasmtime::Result<Answer> {

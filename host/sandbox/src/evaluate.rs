@@ -2,8 +2,9 @@
 
 use crate::bindings::exports::mizzen::plugin::pack;
 use crate::call::{Answer, Ended, tool_error};
-use mizzen_engine::pack::{DecisionDraft, Severity, VerdictDraft};
+use mizzen_engine::pack::{DecisionDraft, VerdictDraft};
 use mizzen_engine::{LogLine, Outcome, Usage};
+use mizzen_model::governance::PackSeverity;
 
 /// The report of an evaluation that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +60,9 @@ fn decision(decision: pack::Decision) -> DecisionDraft {
     DecisionDraft {
         action: action.to_owned(),
         severity: match decision.severity {
-            pack::Severity::Info => Severity::Info,
-            pack::Severity::Warning => Severity::Warning,
-            pack::Severity::Violation => Severity::Violation,
+            pack::Severity::Info => PackSeverity::Info,
+            pack::Severity::Warning => PackSeverity::Warning,
+            pack::Severity::Violation => PackSeverity::Violation,
         },
         rule: decision.rule,
         reason: decision.reason,

@@ -16,33 +16,36 @@ mod tools;
 use crate::bindings::mizzen::plugin as wit;
 use crate::state::CallState;
 use mizzen_engine::ToolError;
-use mizzen_model::permission::{Kind, Use};
+use mizzen_model::permission::{PermissionKind, Use};
 use wasmtime::component::{HasSelf, Linker};
 
 /// Links what a plugin with permissions of these kinds may import.
-pub(crate) fn link(linker: &mut Linker<CallState>, held: impl Fn(Kind) -> bool) -> wasmtime::Result<()> {
+pub(crate) fn link(
+    linker: &mut Linker<CallState>,
+    held: impl Fn(PermissionKind) -> bool,
+) -> wasmtime::Result<()> {
     type Me = HasSelf<CallState>;
     wit::types::add_to_linker::<_, Me>(linker, |state| state)?;
     wit::log::add_to_linker::<_, Me>(linker, |state| state)?;
-    if held(Kind::Config) {
+    if held(PermissionKind::Config) {
         wit::config::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Secret) {
+    if held(PermissionKind::Secret) {
         wit::secrets::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Kv) {
+    if held(PermissionKind::Kv) {
         wit::kv::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Net) {
+    if held(PermissionKind::Net) {
         wit::http::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Tools) {
+    if held(PermissionKind::Tools) {
         wit::tools::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Clock) {
+    if held(PermissionKind::Clock) {
         wit::clock::add_to_linker::<_, Me>(linker, |state| state)?;
     }
-    if held(Kind::Random) {
+    if held(PermissionKind::Random) {
         wit::random::add_to_linker::<_, Me>(linker, |state| state)?;
     }
     Ok(())
@@ -86,14 +89,26 @@ mod tests {
     type Add = fn(&mut Linker<CallState>) -> wasmtime::Result<()>;
     type Me = HasSelf<CallState>;
 
-    const INTERFACES: &[(Kind, Add)] = &[
-        (Kind::Config, |l| wit::config::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Secret, |l| wit::secrets::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Kv, |l| wit::kv::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Net, |l| wit::http::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Tools, |l| wit::tools::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Clock, |l| wit::clock::add_to_linker::<_, Me>(l, |s| s)),
-        (Kind::Random, |l| wit::random::add_to_linker::<_, Me>(l, |s| s)),
+    const INTERFACES: &[(PermissionKind, Add)] = &[
+        (PermissionKind::Config, |l| {
+            wit::config::add_to_linker::<_, Me>(l, |s| s)
+        }),
+        (PermissionKind::Secret, |l| {
+            wit::secrets::add_to_linker::<_, Me>(l, |s| s)
+        }),
+        (PermissionKind::Kv, |l| wit::kv::add_to_linker::<_, Me>(l, |s| s)),
+        (PermissionKind::Net, |l| {
+            wit::http::add_to_linker::<_, Me>(l, |s| s)
+        }),
+        (PermissionKind::Tools, |l| {
+            wit::tools::add_to_linker::<_, Me>(l, |s| s)
+        }),
+        (PermissionKind::Clock, |l| {
+            wit::clock::add_to_linker::<_, Me>(l, |s| s)
+        }),
+        (PermissionKind::Random, |l| {
+            wit::random::add_to_linker::<_, Me>(l, |s| s)
+        }),
     ];
 
     #[test]

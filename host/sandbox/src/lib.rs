@@ -2,7 +2,7 @@
 //!
 //! Work is sorted by how often it is done. Per process: [`Sandbox`], with one engine, one ticker and the threads that
 //! run guests. Per plugin: [`Sandbox::prepare`], which compiles (or loads from the artifact cache) and links exactly the
-//! interfaces that the plugin may import. Per call: [`Plugin::invoke`], a fresh store and instance under the limits of
+//! interfaces that the plugin may import. Per call: [`CallablePlugin::invoke`], a fresh store and instance under the limits of
 //! a [`mizzen_engine::Permit`].
 //!
 //! Deliberately not here: who may do what (the engine makes permits), what a signature is worth (the catalog makes
@@ -36,7 +36,7 @@ pub use call::{CallContext, CallFault, Evaluation, ToolCall};
 pub use describe::DescribeError;
 pub use evaluate::EvaluationReport;
 pub use machine::{Allocation, StartError};
-pub use plugin::{Plugin, PrepareError};
+pub use plugin::{CallablePlugin, PrepareError};
 pub use sandbox::{InUse, Sandbox};
 pub use services::{
     CallTool, HostNamed, Http, HttpRequest, HttpResponse, KeyPage, KeyValue, NestedCall, Pending, Secret,

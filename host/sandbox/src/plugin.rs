@@ -2,7 +2,7 @@
 
 use crate::artifact::Compiled;
 use crate::bindings::exports::mizzen::plugin::{pack, skill, store, tool};
-use crate::call::{Answer, CallFault, Ended, Evaluation, Request, Span, ToolCall, execute};
+use crate::call::{Answer, CallFault, CallWindow, Ended, Evaluation, Request, ToolCall, execute};
 use crate::describe::{DescribeError, bounded_items, descriptions};
 use crate::evaluate::{EvaluationReport, report};
 use crate::machine::Machine;
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// What a call needs of its plugin, and nothing that is computed per call.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedPlugin {
     pub(crate) pre: InstancePre<CallState>,
     pub(crate) tool: Option<tool::GuestIndices>,
     pub(crate) skill: Option<skill::GuestIndices>,
@@ -42,9 +42,9 @@ pub(crate) struct Prepared {
 
 /// A plugin that can be called.
 #[derive(Clone)]
-pub struct Plugin {
+pub struct CallablePlugin {
     machine: Arc<Machine>,
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedPlugin>,
     verified: Arc<VerifiedPlugin>,
     compiled: Compiled,
 }
@@ -68,7 +68,11 @@ impl Sandbox {
     ///
     /// # Errors
     /// When it does not compile, does not fit, or imports what the host does not have.
-    pub fn prepare(&self, verified: Arc<VerifiedPlugin>, services: Services) -> Result<Plugin, PrepareError> {
+    pub fn prepare(
+        &self,
+        verified: Arc<VerifiedPlugin>,
+        services: Services,
+    ) -> Result<CallablePlugin, PrepareError> {
         let machine = self.machine();
         let engine = &machine.engine;
         let (component, compiled) = self
@@ -112,7 +116,7 @@ impl Sandbox {
             let interface = component.get_export_index(None, interface)?;
             component.get_export_index(Some(&interface), name)
         };
-        let prepared = Prepared {
+        let prepared = PreparedPlugin {
             invoke: function("mizzen:plugin/tool@1.0.0", "invoke"),
             evaluate: function("mizzen:plugin/pack@1.0.0", "evaluate"),
             tool: tool::GuestIndices::new(&pre).ok(),
@@ -126,7 +130,7 @@ impl Sandbox {
             pace: Arc::default(),
             memory: PluginMemory::new(&machine.memory),
         };
-        Ok(Plugin {
+        Ok(CallablePlugin {
             machine: Arc::clone(machine),
             prepared: Arc::new(prepared),
             verified,
@@ -135,7 +139,7 @@ impl Sandbox {
     }
 }
 
-impl Plugin {
+impl CallablePlugin {
     /// What was verified.
     pub fn verified(&self) -> &Arc<VerifiedPlugin> {
         &self.verified
@@ -259,7 +263,7 @@ impl Plugin {
             });
         }
         let started = Instant::now();
-        let span = Span {
+        let span = CallWindow {
             started,
             end: request.end(permit.limits().wall_clock.get(), started),
         };

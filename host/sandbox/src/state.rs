@@ -4,7 +4,7 @@ use crate::closed::{self, Ambient};
 use crate::guest_log::Log;
 use crate::limiter::Limiter;
 use crate::memory::Held;
-use crate::plugin::Prepared;
+use crate::plugin::PreparedPlugin;
 use crate::services::{CallTool, Services};
 use mizzen_engine::{Deadline, Permit};
 use mizzen_model::permission::Use;
@@ -20,7 +20,7 @@ const MAX_RESOURCES: usize = 1024;
 pub(crate) struct CallState {
     /// The context behind WASI, created when the guest first uses it: most calls never do.
     world: Option<Box<World>>,
-    plugin: Arc<Prepared>,
+    plugin: Arc<PreparedPlugin>,
     pub(crate) limiter: Limiter,
     pub(crate) log: Log,
     pub(crate) permit: Permit,
@@ -56,7 +56,7 @@ pub(crate) struct Terms {
 pub(crate) struct HostCallsExhausted;
 
 impl CallState {
-    pub(crate) fn new(terms: Terms, plugin: Arc<Prepared>) -> Self {
+    pub(crate) fn new(terms: Terms, plugin: Arc<PreparedPlugin>) -> Self {
         let limits = terms.permit.limits();
         let held = Held::nothing(Arc::clone(&plugin.memory));
         Self {

@@ -158,7 +158,7 @@ impl RequestBody {
 
 /// Decodes `%xx` and `+` of a query; none when it is not UTF-8 or an escape is broken.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
-    mizzen_model::percent::decode_strict(&text.replace('+', " "))
+    mizzen_json::percent::decode_strict(&text.replace('+', " "))
 }
 
 #[cfg(test)]

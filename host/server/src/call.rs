@@ -5,7 +5,7 @@ use crate::problem::{Code, Problem, etag};
 use crate::traffic::Traffic;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use mizzen_model::json::{Json, Limits};
+use mizzen_json::{Json, ReadLimits};
 use mizzen_model::timestamp::Timestamp;
 use mizzen_ops::{Caller, Document, Documents, Force, IdempotencyKey, IfMatch, Replayed};
 use std::sync::Arc;
@@ -211,10 +211,10 @@ impl KnownTags {
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> ReadLimits {
+    ReadLimits {
         depth: DEPTH,
-        ..Limits::default()
+        ..ReadLimits::default()
     }
 }
 
@@ -225,7 +225,7 @@ fn malformed(message: String) -> Problem {
 fn json(body: &[u8]) -> Result<Json, Problem> {
     let text =
         std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
-    mizzen_model::json::parse(text, limits())
+    mizzen_json::parse(text, limits())
         .map_err(|error| malformed(format!("the body is not valid JSON: {error}")))?
         .root()
         .to_json_unique()
@@ -235,7 +235,7 @@ fn json(body: &[u8]) -> Result<Json, Problem> {
 fn yaml(body: &[u8]) -> Result<Json, Problem> {
     let text =
         std::str::from_utf8(body).map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
-    mizzen_model::yaml::parse(text, limits())
+    mizzen_json::yaml::parse(text, limits())
         .map_err(|error| malformed(format!("the body is not valid YAML: {error}")))?
         .root()
         .to_json_unique()

@@ -17,7 +17,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
-use mizzen_ops::{Caller, Family, Replayed, Span, SpanContext, SpanKind};
+use mizzen_ops::{Caller, Family, Replayed, SpanContext, SpanKind, TraceSpan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ async fn answer(app: Arc<App>, methods: Arc<Vec<Arc<Route>>>, request: Request) 
     let mut trace = Trace {
         route: None,
         actor: String::new(),
-        context: span.as_ref().map(Span::context),
+        context: span.as_ref().map(TraceSpan::context),
         // The connection adds it to every request.
         traffic: request.extensions().get::<Arc<Traffic>>().cloned(),
         place: None,
@@ -152,7 +152,7 @@ fn occupy(app: &App, method: &Method, trace: &mut Trace, reply: Reply) -> Result
 }
 
 /// A request's span: part of the caller's trace when `traceparent` names one, once.
-fn begin_span(app: &App, request: &Request) -> Option<Span> {
+fn begin_span(app: &App, request: &Request) -> Option<TraceSpan> {
     let mut given = request.headers().get_all("traceparent").iter();
     let parent = match (given.next(), given.next()) {
         (Some(only), None) => only.to_str().ok().and_then(SpanContext::parse),

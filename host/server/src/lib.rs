@@ -43,6 +43,7 @@ pub use config::{Config, TlsFiles};
 pub use listen::{ServeError, Server};
 pub use problem::{Code, Problem};
 pub use route::{
-    Access, Answer, BodySpec, DOCUMENT_TIMEOUT, Handler, JSON_LIMIT, Parameter, Place, Route, Success,
+    Access, Answer, BodySpec, DOCUMENT_TIMEOUT, Handler, JSON_LIMIT, Parameter, ParameterPlace, Route,
+    Success,
 };
 pub use tls::TlsError;

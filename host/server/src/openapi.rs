@@ -4,7 +4,7 @@
 mod responses;
 mod schemas;
 
-use crate::route::{Access, Parameter, Place, Route, Success};
+use crate::route::{Access, Parameter, ParameterPlace, Route, Success};
 use crate::routes::parameters::IDEMPOTENCY_KEY;
 use serde_json::{Map, Value, json};
 
@@ -123,9 +123,9 @@ fn operation(route: &Route, routes: &[Route]) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query | Place::RequiredQuery => "query",
-        Place::Header => "header",
+        ParameterPlace::Path => "path",
+        ParameterPlace::Query | ParameterPlace::RequiredQuery => "query",
+        ParameterPlace::Header => "header",
     };
     let mut value = json!({
         "name": parameter.name,

@@ -383,12 +383,7 @@ impl From<Refusal> for Problem {
         let message = refusal.to_string();
         match refusal {
             Refusal::Invalid { document, problems } => {
-                let errors: Vec<Value> = problems
-                    .iter()
-                    .map(|problem| {
-                        json!({"path": problem.path, "code": problem.code.as_str(), "message": problem.message})
-                    })
-                    .collect();
+                let errors: Vec<Value> = problems.iter().map(|problem| json!(problem)).collect();
                 let first = problems.first().map(ToString::to_string).unwrap_or_default();
                 let more = match errors.len() + problems.omitted() {
                     0 | 1 => String::new(),

@@ -63,7 +63,7 @@ pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its location.
-    pub place: Place,
+    pub place: ParameterPlace,
     /// What it means.
     pub description: &'static str,
     /// Its JSON Schema.
@@ -74,7 +74,7 @@ pub struct Parameter {
 
 /// The location of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterPlace {
     /// In the path; always required.
     Path,
     /// In the query; always optional.
@@ -85,15 +85,15 @@ pub enum Place {
     RequiredQuery,
 }
 
-impl Place {
+impl ParameterPlace {
     /// Whether a request has it in its query.
     pub fn is_query(self) -> bool {
-        matches!(self, Place::Query | Place::RequiredQuery)
+        matches!(self, ParameterPlace::Query | ParameterPlace::RequiredQuery)
     }
 
     /// Whether every request has it.
     pub fn is_required(self) -> bool {
-        matches!(self, Place::Path | Place::RequiredQuery)
+        matches!(self, ParameterPlace::Path | ParameterPlace::RequiredQuery)
     }
 }
 

@@ -14,37 +14,52 @@ use std::process::Command;
 /// For every package of ours, the packages of ours that it may use. A package that is not here fails the test.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("mizzen-rules", &[]),
-    ("mizzen-model", &["mizzen-rules"]),
-    ("mizzen-catalog", &["mizzen-model"]),
+    ("mizzen-json", &[]),
+    ("mizzen-model", &["mizzen-json", "mizzen-rules"]),
+    (
+        "mizzen-condition",
+        &["mizzen-json", "mizzen-model", "mizzen-rules"],
+    ),
+    ("mizzen-catalog", &["mizzen-json", "mizzen-model"]),
     (
         "mizzen-builder",
         &["mizzen-model", "mizzen-catalog", "mizzen-rules"],
     ),
     (
         "mizzen-engine",
-        &["mizzen-model", "mizzen-catalog", "mizzen-rules"],
+        &[
+            "mizzen-json",
+            "mizzen-model",
+            "mizzen-condition",
+            "mizzen-catalog",
+            "mizzen-rules",
+        ],
     ),
     (
         "mizzen-sandbox",
-        &["mizzen-model", "mizzen-catalog", "mizzen-engine"],
+        &["mizzen-json", "mizzen-model", "mizzen-catalog", "mizzen-engine"],
     ),
     ("mizzen-store", &["mizzen-model"]),
     ("mizzen-store-sqlite", &["mizzen-store"]),
     (
         "mizzen-ops",
         &[
+            "mizzen-json",
             "mizzen-model",
+            "mizzen-condition",
             "mizzen-catalog",
             "mizzen-engine",
             "mizzen-sandbox",
             "mizzen-store",
         ],
     ),
-    ("mizzen-server", &["mizzen-model", "mizzen-engine", "mizzen-ops"]),
+    ("mizzen-server", &["mizzen-json", "mizzen-model", "mizzen-ops"]),
     (
         "mizzen-cli",
         &[
+            "mizzen-json",
             "mizzen-model",
+            "mizzen-condition",
             "mizzen-rules",
             "mizzen-catalog",
             "mizzen-builder",
@@ -79,7 +94,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "mizzen-bench",
         &[
+            "mizzen-json",
             "mizzen-model",
+            "mizzen-condition",
             "mizzen-rules",
             "mizzen-catalog",
             "mizzen-builder",
@@ -117,7 +134,9 @@ const IMPURE: &[&str] = &[
     "rustix",
 ];
 const PURE: &[&str] = &[
+    "mizzen-json",
     "mizzen-model",
+    "mizzen-condition",
     "mizzen-engine",
     "mizzen-rules",
     "mizzen-sdk-macros",

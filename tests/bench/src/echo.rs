@@ -3,10 +3,10 @@
 use crate::harness::Bench;
 use crate::samples::Samples;
 use anyhow::{Context, Result, ensure};
-use mizzen_engine::{CallPolicy, Outcome, Permit, Profile};
+use mizzen_engine::{CallPolicy, Outcome, Permit};
 use mizzen_isolation::{build, load_with, rebuilt, terms};
 use mizzen_ops::toolbox::{CallRequest, Outfit, Toolbox};
-use mizzen_sandbox::{CallContext, Plugin, Sandbox, Settings, ToolCall};
+use mizzen_sandbox::{CallContext, CallablePlugin, Sandbox, Settings, ToolCall};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const NAME: &str = "bench-echo-0000";
 pub(crate) struct Echo {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) toolbox: Arc<Toolbox>,
-    plugin: Plugin,
+    plugin: CallablePlugin,
     /// As the host has it: made when the tool is loaded, and shared by its calls.
     permit: Permit,
 }
@@ -96,7 +96,7 @@ impl Echo {
             .tools()
             .find(|tool| tool.spec().id().to_string() == TOOL)
             .context("the echo is not loaded")?;
-        let permit = Permit::for_tool(entered.plugin(), entered.spec(), Profile::Open)?;
+        let permit = Permit::for_tool(entered.plugin(), entered.spec());
         let plugin = loaded
             .plugins()
             .find(|plugin| plugin.verified().digest() == entered.plugin().digest())

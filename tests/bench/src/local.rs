@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use mizzen_catalog::change::Installation;
 use mizzen_catalog::key::SecretKey;
 use mizzen_engine::Profile;
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_ops::toolbox::Toolbox;
 use mizzen_ops::{Caller, Executed, Host, HostKey, PluginSet, Wait};
 use mizzen_sandbox::Sandbox;
@@ -88,9 +88,9 @@ impl Local {
 
 /// From the one form of JSON to the other.
 pub(crate) fn json(value: &Value) -> Result<Json> {
-    let limits = mizzen_model::json::Limits::default();
+    let limits = mizzen_json::ReadLimits::default();
     let text = value.to_string();
-    let tape = mizzen_model::json::parse(&text, limits);
+    let tape = mizzen_json::parse(&text, limits);
     let tape = tape.map_err(|error| anyhow::anyhow!("{error}"))?;
     Ok(tape.root().to_json())
 }

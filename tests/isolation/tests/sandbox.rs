@@ -190,9 +190,7 @@ async fn a_description_that_changes_is_refused_and_without_authority_none_can() 
         ..described[0].clone()
     };
     let spec = ToolSpec::check(asking).unwrap();
-    let refused = plugin
-        .describe_tools(|| Permit::for_tool(&verified, &spec, Profile::Open).unwrap())
-        .await;
+    let refused = plugin.describe_tools(|| Permit::for_tool(&verified, &spec)).await;
     assert!(matches!(refused, Err(DescribeError::Unstable)), "{refused:?}");
 }
 
@@ -219,8 +217,8 @@ async fn a_cleared_permit_refuses_the_uses_and_not_the_words() {
         ..described[0].clone()
     })
     .unwrap();
-    assert!(Permit::for_tool(&verified, &honest, Profile::Cleared).is_err());
-    let open = Permit::for_tool(&verified, &honest, Profile::Open).unwrap();
+    assert!(Profile::Cleared.check(&honest).is_err());
+    let open = Permit::for_tool(&verified, &honest);
     let cleared = open.clone().under(Profile::Cleared).under(Profile::Open);
     let target = HostPort::new("public.example.com", 80).unwrap();
     let net = |method| Use::Net {

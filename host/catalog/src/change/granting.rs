@@ -1,6 +1,6 @@
 //! Adding and removing grants by name.
 
-use super::{ChangeError, Installation, Prepared};
+use super::{ChangeError, Installation, PreparedChange};
 use crate::config::{PluginConfig, add_grants, remove_grants};
 use crate::error::PluginLoadError;
 use crate::load::{LoadFailure, LoadPlan, load_set};
@@ -42,7 +42,7 @@ impl Installation {
     ///
     /// # Errors
     /// When something that is revoked was not granted, or the set would no longer load.
-    pub fn prepare_grants(&self, change: &GrantsChange) -> Result<Prepared, ChangeError> {
+    pub fn prepare_grants(&self, change: &GrantsChange) -> Result<PreparedChange, ChangeError> {
         let lock = self.lock()?;
         let (old, _) = self.terms()?;
         let name = &change.plugin;
@@ -64,7 +64,7 @@ impl Installation {
             changed = remove_grants(&changed, name, &change.remove)?;
         }
         let config = self.parsed(&changed)?;
-        Ok(Prepared {
+        Ok(PreparedChange {
             plan: self.plan_regranted(change, &old, &config)?,
             config,
             plugin: name.to_string(),

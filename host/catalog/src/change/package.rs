@@ -2,7 +2,7 @@
 
 use super::grants::{Orphans, orphans, without_orphans};
 use super::version::Before;
-use super::{ChangeError, Direction, Installation, Prepared, WaitingForApproval, previous};
+use super::{ChangeError, Direction, Installation, PreparedChange, WaitingForApproval, previous};
 use crate::config::{PluginConfig, add_grants};
 use crate::diff::UpgradeDiff;
 use crate::files;
@@ -61,7 +61,7 @@ impl Installation {
     ///
     /// # Errors
     /// When it is refused, does not fit what is installed, or asks for more than is granted.
-    pub fn prepare_package(&self, new: NewPackage<'_>) -> Result<Prepared, ChangeError> {
+    pub fn prepare_package(&self, new: NewPackage<'_>) -> Result<PreparedChange, ChangeError> {
         let lock = self.lock()?;
         let (config, terms) = self.terms()?;
         let folder = config.sources.folders.first().cloned().ok_or_else(|| {
@@ -136,7 +136,7 @@ impl Installation {
             remove: replaced.remove,
         };
         let plan = load_changed(&config.sources, &change, &terms)?;
-        Ok(Prepared {
+        Ok(PreparedChange {
             plan: Ok(plan),
             config,
             plugin: plugin.id(),

@@ -2,7 +2,7 @@
 
 use super::grants::{Orphans, orphans, without_orphans};
 use super::version::Before;
-use super::{ChangeError, Direction, Installation, Prepared, previous};
+use super::{ChangeError, Direction, Installation, PreparedChange, previous};
 use crate::config::{remove_grants, remove_settings};
 use crate::load::{Change, Found, scan};
 use mizzen_model::manifest::Manifest;
@@ -38,7 +38,7 @@ impl Installation {
     /// # Errors
     /// When it is not installed, several versions are and none was chosen, an older one would be left, or the rest would not load
     /// although it did before.
-    pub fn prepare_removal(&self, removal: &Removal) -> Result<Prepared, ChangeError> {
+    pub fn prepare_removal(&self, removal: &Removal) -> Result<PreparedChange, ChangeError> {
         let lock = self.lock()?;
         let (config, _) = self.terms()?;
         let name = &removal.plugin;
@@ -91,7 +91,7 @@ impl Installation {
             // Only something that is installed can be downgraded.
             change.remove.extend(previous::files_of(folder, name));
         }
-        Ok(Prepared {
+        Ok(PreparedChange {
             plan,
             config,
             plugin: name.to_string(),

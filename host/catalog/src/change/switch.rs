@@ -1,7 +1,7 @@
 //! Enabling and disabling a plugin.
 
 use super::version::Before;
-use super::{ChangeError, Direction, Installation, Prepared};
+use super::{ChangeError, Direction, Installation, PreparedChange};
 use crate::config::{PluginConfig, disable, enable};
 use crate::load::{Change, Found, load_set, scan};
 use mizzen_model::manifest::Manifest;
@@ -45,7 +45,7 @@ impl Installation {
     ///
     /// # Errors
     /// When it is not installed, an older version would be loaded, or the set would not load.
-    pub fn prepare_switch(&self, switching: &Switching) -> Result<Prepared, ChangeError> {
+    pub fn prepare_switch(&self, switching: &Switching) -> Result<PreparedChange, ChangeError> {
         let lock = self.lock()?;
         let (old, _) = self.terms()?;
         let name = &switching.plugin;
@@ -75,7 +75,7 @@ impl Installation {
             Switch::Enable => Ok(load_set(&config.sources, &self.terms_of(&config)?)?),
             Switch::Disable => self.plan_without(&old, &config, &Change::default())?,
         };
-        Ok(Prepared {
+        Ok(PreparedChange {
             plan,
             config,
             plugin: switching.listed(),

@@ -1,14 +1,14 @@
 use super::*;
-use crate::fixture::{Plugin, key};
+use crate::fixture::{PluginFixture, key};
 use crate::seen::Seen;
 
 /// A host's folder, in dev mode; the tests' key is its development key.
 struct Place(tempfile::TempDir);
 
-const TEXT: Plugin = Plugin::new("text", &["acme"]);
+const TEXT: PluginFixture = PluginFixture::new("text", &["acme"]);
 
-fn version(version: &'static str) -> Plugin {
-    Plugin { version, ..TEXT }
+fn version(version: &'static str) -> PluginFixture {
+    PluginFixture { version, ..TEXT }
 }
 
 fn name() -> PluginName {
@@ -24,7 +24,7 @@ impl Place {
         place
     }
 
-    fn with(plugins: &[Plugin]) -> Self {
+    fn with(plugins: &[PluginFixture]) -> Self {
         let place = Self::new("");
         for plugin in plugins {
             plugin.write(&place.0.path().join("plugins"));
@@ -56,20 +56,20 @@ impl Place {
 
     fn install(
         &self,
-        plugin: &Plugin,
+        plugin: &PluginFixture,
         placement: Placement,
         direction: Direction,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         self.install_with(plugin, placement, direction, Approval::Waiting)
     }
 
     fn install_with(
         &self,
-        plugin: &Plugin,
+        plugin: &PluginFixture,
         placement: Placement,
         direction: Direction,
         approval: Approval,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         let prepared = self.installation().prepare_package(NewPackage {
             bytes: plugin.package(),
             source: Path::new("new.wasm"),
@@ -81,7 +81,7 @@ impl Place {
         Ok(prepared)
     }
 
-    fn remove(&self, version: Option<&str>, direction: Direction) -> Result<Prepared, ChangeError> {
+    fn remove(&self, version: Option<&str>, direction: Direction) -> Result<PreparedChange, ChangeError> {
         let removal = Removal {
             plugin: name(),
             version: version.map(|version| Version::parse(version).unwrap()),
@@ -98,7 +98,7 @@ impl Place {
         version: Option<&str>,
         switch: Switch,
         direction: Direction,
-    ) -> Result<Prepared, ChangeError> {
+    ) -> Result<PreparedChange, ChangeError> {
         let switching = Switching {
             plugin: name(),
             version: version.map(|version| Version::parse(version).unwrap()),
@@ -112,7 +112,7 @@ impl Place {
 }
 
 /// What a refused step back says, or what happened instead.
-fn older(result: Result<Prepared, ChangeError>) -> String {
+fn older(result: Result<PreparedChange, ChangeError>) -> String {
     match result {
         Err(ChangeError::Older(older)) => older.to_string(),
         Err(error) => format!("another error: {error}"),
@@ -195,11 +195,11 @@ fn what_was_loaded_from_the_folder_is_remembered_too() {
 
 #[test]
 fn a_plugin_can_be_taken_from_a_set_that_does_not_load() {
-    let stranger = |name, namespaces| Plugin {
+    let stranger = |name, namespaces| PluginFixture {
         keys: &[9],
-        ..Plugin::new(name, namespaces)
+        ..PluginFixture::new(name, namespaces)
     };
-    let place = Place::with(&[Plugin { keys: &[9], ..TEXT }, stranger("other", &["b"])]);
+    let place = Place::with(&[PluginFixture { keys: &[9], ..TEXT }, stranger("other", &["b"])]);
     assert!(place.installation().plan().is_err());
     let prepared = place.remove(None, Direction::Forward).unwrap();
     assert_eq!(prepared.plan.err().map(|failure| failure.errors.len()), Some(1));
@@ -220,7 +220,7 @@ fn a_removal_that_breaks_a_sound_set_is_refused() {
 
 #[test]
 fn raised_limits_wait_for_approval_like_added_permissions() {
-    const LARGE: Plugin = Plugin {
+    const LARGE: PluginFixture = PluginFixture {
         version: "1.1.0",
         more: "[limits]\nmemory = \"512MiB\"\ncpu = \"30s\"\nwall_clock = \"60s\"\n",
         ..TEXT
@@ -247,7 +247,7 @@ fn raised_limits_wait_for_approval_like_added_permissions() {
         assert_eq!(place.installed(), before, "{case}");
         let approved = place.install_with(&LARGE, Placement::Anyhow, Direction::Forward, Approval::Given);
         assert_eq!(approved.unwrap().granted_now, []);
-        let next = Plugin {
+        let next = PluginFixture {
             version: "1.2.0",
             ..LARGE
         };
@@ -260,9 +260,9 @@ fn raised_limits_wait_for_approval_like_added_permissions() {
 #[test]
 fn a_review_names_the_namespaces_that_come_and_go() {
     let place = Place::with(&[version("1.0.0")]);
-    let moved = Plugin {
+    let moved = PluginFixture {
         version: "1.1.0",
-        ..Plugin::new("text", &["acme", "acme.more"])
+        ..PluginFixture::new("text", &["acme", "acme.more"])
     };
     let prepared = place
         .install(&moved, Placement::Anyhow, Direction::Forward)
@@ -277,13 +277,13 @@ fn a_review_names_the_namespaces_that_come_and_go() {
 
 #[test]
 fn a_grant_goes_with_the_version_that_asked_for_it_and_taking_it_back_needs_approval() {
-    let asking = |version, permissions| Plugin {
+    let asking = |version, permissions| PluginFixture {
         version,
         permissions,
         ..TEXT
     };
     // By value: a prepared change holds the right to edit until it is dropped.
-    let dropped = |prepared: Result<Prepared, ChangeError>| -> Vec<String> {
+    let dropped = |prepared: Result<PreparedChange, ChangeError>| -> Vec<String> {
         let prepared = prepared.unwrap();
         prepared.grants_dropped.iter().map(ToString::to_string).collect()
     };
@@ -346,7 +346,7 @@ fn a_grant_goes_with_the_version_that_asked_for_it_and_taking_it_back_needs_appr
 
 #[test]
 fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
-    let needs = Plugin {
+    let needs = PluginFixture {
         permissions: &["kv:read", "clock"],
         imports: &["mizzen:plugin/kv@1.0.0"],
         ..TEXT
@@ -370,7 +370,7 @@ fn a_grant_without_which_the_set_does_not_load_is_taken_back_only_on_purpose() {
         prepared.write()?;
         Ok(prepared)
     };
-    let refused = |result: Result<Prepared, ChangeError>| match result {
+    let refused = |result: Result<PreparedChange, ChangeError>| match result {
         Err(error) => error.to_string(),
         Ok(_) => "it was done".to_owned(),
     };

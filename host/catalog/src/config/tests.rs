@@ -122,7 +122,10 @@ fn each_thing_that_is_refused_names_its_line() {
     ] {
         let problems = parse(&GOOD.replacen(replace, with, 1)).unwrap_err();
         assert!(
-            problems.problems.iter().any(|problem| problem.line == line),
+            problems
+                .problems
+                .iter()
+                .any(|problem| problem.position.unwrap().line == line),
             "{with}: {problems}"
         );
         assert!(problems.to_string().contains(expected), "{with}: {problems}");

@@ -2,8 +2,8 @@
 
 use super::{KeyId, PublicKey, SecretKey};
 use crate::files::{self, FileError};
+use mizzen_json::strict_toml::{Problems, Reader};
 use mizzen_model::namespace::{NameError, PluginName};
-use mizzen_model::strict_toml::{Problems, Reader};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;

@@ -91,7 +91,10 @@ impl Candidate {
                     } else {
                         (Stage::Manifest, LoadCode::Manifest)
                     };
-                    let place = format!("plugin.toml, line {}, column {}", problem.line, problem.column);
+                    let place = problem.position.map_or_else(
+                        || "plugin.toml".to_owned(),
+                        |at| format!("plugin.toml, line {}, column {}", at.line, at.column),
+                    );
                     let message = if problem.path.is_empty() {
                         format!("{place}: {}", problem.message)
                     } else {
@@ -146,7 +149,7 @@ impl Candidate {
                 Need::Refused { reason } => {
                     let message = format!(
                         "the component imports {}, which this host does not offer",
-                        mizzen_model::namespace::shorten(&import.name)
+                        mizzen_json::shorten(&import.name)
                     );
                     self.fail(Stage::Imports, LoadCode::ImportNotPermitted, message, reason);
                 }

@@ -1,12 +1,12 @@
 mod changes;
 
 use super::*;
-use crate::fixture::{NOW, Plugin, TOOL, dev_terms, key};
+use crate::fixture::{NOW, PluginFixture, TOOL, dev_terms, key};
 use crate::grants::Grants;
 use crate::trust::{TrustMode, TrustStore};
 use mizzen_model::permission::{Permission, PermissionSet};
 
-fn set_of(plugins: &[Plugin]) -> (tempfile::TempDir, Sources) {
+fn set_of(plugins: &[PluginFixture]) -> (tempfile::TempDir, Sources) {
     let folder = tempfile::tempdir().unwrap();
     for plugin in plugins {
         plugin.write(folder.path());
@@ -25,7 +25,7 @@ fn codes(result: Result<LoadPlan, LoadFailure>) -> Vec<&'static str> {
     }
 }
 
-fn load(plugins: &[Plugin]) -> Result<LoadPlan, LoadFailure> {
+fn load(plugins: &[PluginFixture]) -> Result<LoadPlan, LoadFailure> {
     let (_folder, sources) = set_of(plugins);
     load_set(&sources, &dev_terms())
 }
@@ -40,16 +40,16 @@ fn order_of(plan: &LoadPlan) -> Vec<String> {
 #[test]
 fn a_good_set_is_planned_in_its_order() {
     let plan = load(&[
-        Plugin {
+        PluginFixture {
             order: Some(9_000),
-            ..Plugin::new("aaa", &["aaa"])
+            ..PluginFixture::new("aaa", &["aaa"])
         },
-        Plugin {
+        PluginFixture {
             order: Some(10),
-            ..Plugin::new("zzz", &["zzz"])
+            ..PluginFixture::new("zzz", &["zzz"])
         },
-        Plugin::new("nnn", &["nnn"]),
-        Plugin::new("mmm", &["mmm"]),
+        PluginFixture::new("nnn", &["nnn"]),
+        PluginFixture::new("mmm", &["mmm"]),
     ])
     .unwrap();
     assert_eq!(
@@ -60,9 +60,9 @@ fn a_good_set_is_planned_in_its_order() {
 
 #[test]
 fn a_stated_order_collides_with_a_stated_one_and_not_with_the_default() {
-    let stated = |name, namespaces| Plugin {
+    let stated = |name, namespaces| PluginFixture {
         order: Some(5_000),
-        ..Plugin::new(name, namespaces)
+        ..PluginFixture::new(name, namespaces)
     };
     assert_eq!(
         codes(load(&[stated("a", &["a"]), stated("b", &["b"])])),
@@ -71,8 +71,8 @@ fn a_stated_order_collides_with_a_stated_one_and_not_with_the_default() {
     assert_eq!(
         codes(load(&[
             stated("a", &["a"]),
-            Plugin::new("b", &["b"]),
-            Plugin::new("c", &["c"])
+            PluginFixture::new("b", &["b"]),
+            PluginFixture::new("c", &["c"])
         ])),
         [""; 0]
     );
@@ -80,15 +80,18 @@ fn a_stated_order_collides_with_a_stated_one_and_not_with_the_default() {
 
 #[test]
 fn two_plugins_cannot_claim_one_namespace() {
-    let result = load(&[Plugin::new("a", &["acme", "x"]), Plugin::new("b", &["acme", "y"])]);
+    let result = load(&[
+        PluginFixture::new("a", &["acme", "x"]),
+        PluginFixture::new("b", &["acme", "y"]),
+    ]);
     let failure = result.unwrap_err();
     assert_eq!(failure.errors.len(), 1);
     assert_eq!(failure.errors[0].code, LoadCode::NamespaceConflict);
     assert!(failure.errors[0].message.contains("acme") && failure.errors[0].message.contains("a-1.0.0.wasm"));
     assert_eq!(
         codes(load(&[
-            Plugin::new("a", &["acme"]),
-            Plugin::new("b", &["acme.text"])
+            PluginFixture::new("a", &["acme"]),
+            PluginFixture::new("b", &["acme.text"])
         ])),
         [""; 0]
     );
@@ -96,10 +99,10 @@ fn two_plugins_cannot_claim_one_namespace() {
 
 #[test]
 fn two_versions_of_one_plugin_live_side_by_side_and_one_is_the_default() {
-    let version = |version| Plugin {
+    let version = |version| PluginFixture {
         version,
         order: Some(7),
-        ..Plugin::new("text", &["acme"])
+        ..PluginFixture::new("text", &["acme"])
     };
     let plugins = [version("1.2.0"), version("1.10.0"), version("2.0.0-rc.1")];
     let (_folder, mut sources) = set_of(&plugins);
@@ -132,7 +135,7 @@ fn two_versions_of_one_plugin_live_side_by_side_and_one_is_the_default() {
 
 #[test]
 fn the_same_version_twice_is_refused_and_the_same_file_twice_is_one() {
-    let (folder, mut sources) = set_of(&[Plugin::new("a", &["a"])]);
+    let (folder, mut sources) = set_of(&[PluginFixture::new("a", &["a"])]);
     let file = folder.path().join("a-1.0.0.wasm");
     sources.files = vec![file.clone(), folder.path().join("./a-1.0.0.wasm")];
     assert_eq!(load_set(&sources, &dev_terms()).unwrap().plugins().len(), 1);
@@ -143,27 +146,27 @@ fn the_same_version_twice_is_refused_and_the_same_file_twice_is_one() {
 #[test]
 fn all_problems_of_a_set_are_reported_together_with_plugin_stage_and_help() {
     let (folder, sources) = set_of(&[
-        Plugin {
+        PluginFixture {
             order: Some(1),
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         },
-        Plugin {
+        PluginFixture {
             order: Some(1),
             keys: &[9],
-            ..Plugin::new("b", &["acme"])
+            ..PluginFixture::new("b", &["acme"])
         },
-        Plugin {
+        PluginFixture {
             imports: &["mizzen:plugin/kv@1.0.0"],
             provides: "\"tool\", \"pack\"",
-            ..Plugin::new("c", &["c"])
+            ..PluginFixture::new("c", &["c"])
         },
-        Plugin {
+        PluginFixture {
             more: "[extra]\n",
-            ..Plugin::new("d", &["d"])
+            ..PluginFixture::new("d", &["d"])
         },
-        Plugin {
+        PluginFixture {
             keys: &[],
-            ..Plugin::new("e", &["e"])
+            ..PluginFixture::new("e", &["e"])
         },
     ]);
     std::fs::write(folder.path().join("f.wasm"), b"not wasm").unwrap();
@@ -216,9 +219,9 @@ fn an_import_without_a_permission_names_the_line_to_add() {
             "\"clock\" = \"why this plugin needs it\"",
         ),
     ] {
-        let failure = load(&[Plugin {
+        let failure = load(&[PluginFixture {
             imports,
-            ..Plugin::new("a", &["a"])
+            ..PluginFixture::new("a", &["a"])
         }])
         .unwrap_err();
         assert_eq!(failure.errors.len(), 1);
@@ -234,15 +237,15 @@ fn an_import_without_a_permission_names_the_line_to_add() {
             failure.errors[0].help
         );
     }
-    let covered = Plugin {
+    let covered = PluginFixture {
         imports: &["mizzen:plugin/kv@1.0.0"],
         permissions: &["kv:read"],
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     assert_eq!(codes(load(&[covered])), [""; 0]);
-    let refused = Plugin {
+    let refused = PluginFixture {
         imports: &["wasi:sockets/tcp@0.2.6"],
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     assert_eq!(codes(load(&[refused])), ["import-not-permitted"]);
 }
@@ -264,10 +267,10 @@ fn granting(texts: &[&str]) -> Terms {
 
 #[test]
 fn an_import_that_is_not_granted_refuses_the_load_and_names_the_grant() {
-    let plugin = Plugin {
+    let plugin = PluginFixture {
         imports: &["mizzen:plugin/kv@1.0.0", "mizzen:plugin/http@1.0.0"],
         permissions: &["kv:read", "kv:write", "net:api.example.com"],
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     let (_folder, sources) = set_of(&[plugin]);
     let failure = load_set(&sources, &granting(&[])).unwrap_err();
@@ -301,10 +304,10 @@ fn an_import_that_is_not_granted_refuses_the_load_and_names_the_grant() {
 
 #[test]
 fn what_is_provided_must_be_what_is_exported_both_ways() {
-    let plugin = |provides, exports| Plugin {
+    let plugin = |provides, exports| PluginFixture {
         provides,
         exports,
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     assert_eq!(codes(load(&[plugin("\"tool\"", &[TOOL])])), [""; 0]);
     assert_eq!(
@@ -328,7 +331,7 @@ fn what_is_provided_must_be_what_is_exported_both_ways() {
 #[test]
 fn another_api_version_has_its_own_code() {
     let folder = tempfile::tempdir().unwrap();
-    let plugin = Plugin::new("a", &["a"]);
+    let plugin = PluginFixture::new("a", &["a"]);
     let manifest = plugin
         .manifest()
         .replace("api_version = \"1\"", "api_version = \"2\"");
@@ -345,19 +348,19 @@ fn another_api_version_has_its_own_code() {
 #[test]
 fn the_plan_hash_depends_on_files_trust_and_grants_and_on_nothing_else() {
     let plugins = [
-        Plugin {
+        PluginFixture {
             permissions: &["kv:read"],
-            ..Plugin::new("a", &["a"])
+            ..PluginFixture::new("a", &["a"])
         },
-        Plugin::new("b", &["b"]),
+        PluginFixture::new("b", &["b"]),
     ];
-    let hash = |plugins: &[Plugin], terms: &Terms| {
+    let hash = |plugins: &[PluginFixture], terms: &Terms| {
         let (_folder, sources) = set_of(plugins);
         load_set(&sources, terms).unwrap().hash().to_owned()
     };
     let base = hash(&plugins, &granting(&["kv:read"]));
     assert!(base.starts_with("blake3:") && base.len() == 71);
-    let reversed: Vec<Plugin> = plugins.iter().rev().cloned().collect();
+    let reversed: Vec<PluginFixture> = plugins.iter().rev().cloned().collect();
     assert_eq!(
         hash(&reversed, &granting(&["kv:read"])),
         base,
@@ -392,13 +395,13 @@ fn tofu_pins_for_the_whole_set_at_once_and_only_when_it_passed() {
         Terms::new(policy, GrantPolicy::AsDeclared, NOW)
     };
     let good = [
-        Plugin {
+        PluginFixture {
             keys: &[3],
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         },
-        Plugin {
+        PluginFixture {
             keys: &[4],
-            ..Plugin::new("b", &["b"])
+            ..PluginFixture::new("b", &["b"])
         },
     ];
     let (_folder, sources) = set_of(&good);
@@ -410,21 +413,21 @@ fn tofu_pins_for_the_whole_set_at_once_and_only_when_it_passed() {
     }
     let second = load_set(&sources, &again).unwrap();
     assert_eq!((second.new_pins().len(), second.hash()), (0, plan.hash()));
-    let changed = [Plugin {
+    let changed = [PluginFixture {
         keys: &[5],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }];
     let (_folder, sources) = set_of(&changed);
     assert_eq!(codes(load_set(&sources, &again)), ["key-changed"]);
     let two_keys = [
-        Plugin {
+        PluginFixture {
             keys: &[3],
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         },
-        Plugin {
+        PluginFixture {
             keys: &[4],
             version: "2.0.0",
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         },
     ];
     let (_folder, sources) = set_of(&two_keys);
@@ -437,11 +440,15 @@ fn tofu_pins_for_the_whole_set_at_once_and_only_when_it_passed() {
 
 #[test]
 fn disabled_plugins_are_not_loaded() {
-    let version = |version| Plugin {
+    let version = |version| PluginFixture {
         version,
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     };
-    let (_folder, mut sources) = set_of(&[version("1.0.0"), version("2.0.0"), Plugin::new("b", &["acme"])]);
+    let (_folder, mut sources) = set_of(&[
+        version("1.0.0"),
+        version("2.0.0"),
+        PluginFixture::new("b", &["acme"]),
+    ]);
     sources.disabled.insert((PluginName::parse("b").unwrap(), None));
     sources
         .disabled
@@ -451,9 +458,9 @@ fn disabled_plugins_are_not_loaded() {
 
 #[test]
 fn limits_are_the_authors_within_the_operators() {
-    let plugin = Plugin {
+    let plugin = PluginFixture {
         more: "[limits]\nmemory = \"128MiB\"\ncpu = \"1s\"\n[tools.count.limits]\ncpu = \"100ms\"\noutput = \"8MiB\"\n",
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     let (_folder, sources) = set_of(&[plugin]);
     let mut terms = dev_terms();
@@ -478,7 +485,7 @@ fn loading_is_proportional_to_the_number_of_plugins() {
         .map(|n| &*Box::leak(format!("p{n}").into_boxed_str()))
         .collect();
     for name in &names {
-        Plugin::new(name, Box::leak(vec![*name].into_boxed_slice())).write(folder.path());
+        PluginFixture::new(name, Box::leak(vec![*name].into_boxed_slice())).write(folder.path());
     }
     let time = |count: usize| {
         let files = names

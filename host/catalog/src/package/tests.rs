@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{Plugin, TOOL, component, key};
+use crate::fixture::{PluginFixture, TOOL, component, key};
 use crate::signature::{SignatureError, sign};
 
 fn error(bytes: Vec<u8>) -> PackageError {
@@ -11,16 +11,16 @@ fn manifest_section() -> Vec<u8> {
     append_custom(
         &mut bytes,
         MANIFEST_SECTION,
-        &[Plugin::new("a", &["a"]).manifest().as_bytes()],
+        &[PluginFixture::new("a", &["a"]).manifest().as_bytes()],
     );
     bytes
 }
 
 #[test]
 fn a_package_is_taken_apart_into_component_manifest_and_signatures() {
-    let plugin = Plugin {
+    let plugin = PluginFixture {
         keys: &[1, 2],
-        ..Plugin::new("text", &["acme"])
+        ..PluginFixture::new("text", &["acme"])
     };
     let package = Package::parse(plugin.package()).unwrap();
     assert_eq!(package.component(), component(plugin.imports, plugin.exports));
@@ -40,7 +40,11 @@ fn a_package_is_taken_apart_into_component_manifest_and_signatures() {
 
 #[test]
 fn the_signature_is_the_agreed_bytes() {
-    let unsigned = embed_manifest(&component(&[], &[TOOL]), &Plugin::new("a", &["a"]).manifest()).unwrap();
+    let unsigned = embed_manifest(
+        &component(&[], &[TOOL]),
+        &PluginFixture::new("a", &["a"]).manifest(),
+    )
+    .unwrap();
     let signed = sign(unsigned.clone(), &key(1)).unwrap();
     let mut message = b"mizzen/plugin-signature/v1\0".to_vec();
     message.extend_from_slice(blake3::hash(&unsigned).as_bytes());
@@ -61,9 +65,9 @@ fn the_signature_is_the_agreed_bytes() {
 #[test]
 fn a_flipped_bit_anywhere_is_noticed() {
     for keys in [&[1][..], &[1, 2]] {
-        let package = Plugin {
+        let package = PluginFixture {
             keys: Box::leak(keys.to_vec().into_boxed_slice()),
-            ..Plugin::new("text", &["acme"])
+            ..PluginFixture::new("text", &["acme"])
         }
         .package();
         for at in 0..package.len() {
@@ -83,7 +87,7 @@ fn a_flipped_bit_anywhere_is_noticed() {
 
 #[test]
 fn a_package_that_is_cut_off_anywhere_is_refused() {
-    let package = Plugin::new("text", &["acme"]).package();
+    let package = PluginFixture::new("text", &["acme"]).package();
     for length in 0..package.len() {
         let verified = Package::parse(package[..length].to_vec()).map(|package| package.verify());
         assert!(!matches!(verified, Ok(Ok(_))), "{length} bytes");
@@ -92,7 +96,7 @@ fn a_package_that_is_cut_off_anywhere_is_refused() {
 
 #[test]
 fn bytes_after_the_end_are_refused() {
-    let package = Plugin::new("text", &["acme"]).package();
+    let package = PluginFixture::new("text", &["acme"]).package();
     for more in [
         &b"\0"[..],
         b"x",
@@ -109,7 +113,7 @@ fn bytes_after_the_end_are_refused() {
 #[test]
 fn whatever_is_not_a_package_has_its_own_clear_error() {
     let plain = component(&[], &[TOOL]);
-    let package = Plugin::new("a", &["a"]).package();
+    let package = PluginFixture::new("a", &["a"]).package();
     let signature = &package[Package::parse(package.clone()).unwrap().unsigned().len()..];
     let with = |parts: &[&[u8]]| parts.concat();
     let mut reserved = plain.clone();
@@ -178,9 +182,9 @@ fn whatever_is_not_a_package_has_its_own_clear_error() {
 
 #[test]
 fn more_signatures_than_anybody_needs_are_refused() {
-    let mut bytes = Plugin {
+    let mut bytes = PluginFixture {
         keys: &[],
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     }
     .package();
     for seed in 1..=16 {
@@ -197,9 +201,9 @@ fn more_signatures_than_anybody_needs_are_refused() {
 fn unsigned_and_twice_signed_packages_do_not_verify() {
     let verify = |keys| {
         Package::parse(
-            Plugin {
+            PluginFixture {
                 keys,
-                ..Plugin::new("a", &["a"])
+                ..PluginFixture::new("a", &["a"])
             }
             .package(),
         )
@@ -215,8 +219,8 @@ fn unsigned_and_twice_signed_packages_do_not_verify() {
 
 #[test]
 fn a_signature_for_other_bytes_does_not_fit() {
-    let a = Plugin::new("a", &["a"]).package();
-    let b = Plugin::new("b", &["b"]).package();
+    let a = PluginFixture::new("a", &["a"]).package();
+    let b = PluginFixture::new("b", &["b"]).package();
     let unsigned = |bytes: &[u8]| Package::parse(bytes.to_vec()).unwrap().unsigned().len();
     let swapped = [&a[..unsigned(&a)], &b[unsigned(&b)..]].concat();
     assert_eq!(
@@ -248,13 +252,13 @@ fn a_manifest_is_embedded_once_and_only_in_a_component() {
         crate::component::validate(&once).is_ok(),
         "a package is still a component"
     );
-    assert!(crate::component::validate(&Plugin::new("a", &["a"]).package()).is_ok());
+    assert!(crate::component::validate(&PluginFixture::new("a", &["a"]).package()).is_ok());
 }
 
 #[test]
 fn files_are_bounded_and_must_be_files() {
     let folder = tempfile::tempdir().unwrap();
-    let path = Plugin::new("a", &["a"]).write(folder.path());
+    let path = PluginFixture::new("a", &["a"]).write(folder.path());
     let size = std::fs::metadata(&path).unwrap().len();
     assert!(Package::read(&path, size).is_ok());
     assert!(matches!(

@@ -6,7 +6,7 @@
 use super::RegisteredTool;
 use crate::error::{LoadCode, PluginLoadError, Stage, Subject};
 use mizzen_model::namespace::ToolId;
-use mizzen_model::permission::{Kind, Use};
+use mizzen_model::permission::{PermissionKind, Use};
 use mizzen_model::tool_spec::SideEffects;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn understated(tools: &BTreeMap<ToolId, Vec<RegisteredTool>>) -> Vec<
             let claimed = tool.spec.side_effects();
             let known = effects.entry(id).or_insert(claimed);
             *known = (*known).max(claimed);
-            if !tool.spec.permissions().of_kind(Kind::Tools).is_empty() {
+            if !tool.spec.permissions().of_kind(PermissionKind::Tools).is_empty() {
                 callers.push(Caller {
                     tool,
                     id: id.clone(),

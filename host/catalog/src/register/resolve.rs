@@ -5,6 +5,7 @@ use crate::key::KeyId;
 use crate::requirement::ToolRequirement;
 use mizzen_model::manifest::Provides;
 use mizzen_model::namespace::{Namespace, ToolId};
+use semver::Version;
 use std::collections::BTreeMap;
 
 /// Everything that can be called.
@@ -61,6 +62,15 @@ impl Registry {
                 installed: installed.join(", "),
             }
         })
+    }
+
+    /// The tool of exactly this id and version; of several plugin versions that have it, the default one, then the newest.
+    pub fn tool(&self, id: &str, version: &Version) -> Option<&RegisteredTool> {
+        let versions = self.tools.get(id)?;
+        versions
+            .iter()
+            .filter(|tool| tool.spec().version() == version)
+            .max_by_key(|tool| (tool.is_default(), tool.plugin().version().clone()))
     }
 
     /// Every tool in every version, by id.

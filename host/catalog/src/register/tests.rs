@@ -1,12 +1,12 @@
 use super::*;
-use crate::fixture::{NOW, Plugin, dev_terms, key};
+use crate::fixture::{NOW, PluginFixture, dev_terms, key};
 use crate::grants::GrantPolicy;
 use crate::load::{LoadPlan, Sources, Terms, load_set};
 use crate::requirement::ToolRequirement;
 use crate::trust::{Policy, TrustMode, TrustStore};
 use mizzen_model::tool_spec::{ReplayPolicy, SideEffects};
 
-fn plan_of(plugins: &[Plugin]) -> LoadPlan {
+fn plan_of(plugins: &[PluginFixture]) -> LoadPlan {
     let folder = tempfile::tempdir().unwrap();
     let files = plugins.iter().map(|plugin| plugin.write(folder.path())).collect();
     load_set(
@@ -70,7 +70,7 @@ fn register_all(
 
 #[test]
 fn tools_inside_of_claimed_namespaces_are_entered() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme"])]);
     let registry = register_tools(
         &plan,
         vec![vec![
@@ -88,7 +88,7 @@ fn tools_inside_of_claimed_namespaces_are_entered() {
 
 #[test]
 fn a_tool_outside_of_the_claimed_namespaces_is_refused() {
-    let plan = plan_of(&[Plugin::new("a", &["acme.text"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme.text"])]);
     for namespace in ["acme", "acme.texts", "other"] {
         assert_eq!(
             register_tools(&plan, vec![vec![tool(namespace, "count", "1.0.0")]]).err(),
@@ -99,7 +99,10 @@ fn a_tool_outside_of_the_claimed_namespaces_is_refused() {
 
 #[test]
 fn a_tool_inside_of_another_plugins_closer_namespace_is_refused() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"]), Plugin::new("b", &["acme.text"])]);
+    let plan = plan_of(&[
+        PluginFixture::new("a", &["acme"]),
+        PluginFixture::new("b", &["acme.text"]),
+    ]);
     let one = vec![tool("acme.text.deep", "count", "1.0.0")];
     assert_eq!(
         register_tools(&plan, vec![one.clone(), vec![]]).err(),
@@ -111,7 +114,7 @@ fn a_tool_inside_of_another_plugins_closer_namespace_is_refused() {
 
 #[test]
 fn a_tool_that_is_described_twice_is_refused() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme"])]);
     let twice = vec![tool("acme", "count", "1.0.0"), tool("acme", "count", "2.0.0")];
     assert_eq!(
         register_tools(&plan, vec![twice]).err(),
@@ -121,9 +124,9 @@ fn a_tool_that_is_described_twice_is_refused() {
 
 #[test]
 fn a_tool_that_asks_for_more_than_its_plugin_declares_is_refused() {
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         permissions: &["net:*.example.com", "kv:read"],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     let asking = |permissions: &[&str]| {
         let permissions = permissions.iter().map(ToString::to_string).collect();
@@ -145,9 +148,9 @@ fn a_tool_that_asks_for_more_than_its_plugin_declares_is_refused() {
 #[test]
 fn a_tool_gets_only_what_it_asks_for() {
     use mizzen_model::permission::{Access, Use};
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         permissions: &["kv:*"],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     let draft = ToolDraft {
         permissions: vec!["kv:read".to_owned()],
@@ -162,10 +165,10 @@ fn a_tool_gets_only_what_it_asks_for() {
 #[test]
 fn failures_keep_their_stage_and_the_others_are_still_checked() {
     let plan = plan_of(&[
-        Plugin::new("a", &["a"]),
-        Plugin::new("b", &["b"]),
-        Plugin::new("c", &["c"]),
-        Plugin::new("d", &["d"]),
+        PluginFixture::new("a", &["a"]),
+        PluginFixture::new("b", &["b"]),
+        PluginFixture::new("c", &["c"]),
+        PluginFixture::new("d", &["d"]),
     ]);
     let outcomes = vec![
         Err(Failure::Compile("no".to_owned())),
@@ -190,9 +193,9 @@ fn failures_keep_their_stage_and_the_others_are_still_checked() {
 
 #[test]
 fn limits_for_a_tool_that_is_not_there_are_refused() {
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         more: "[tools.cuont.limits]\ncpu = \"1s\"\n",
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     assert_eq!(
         register_tools(&plan, vec![vec![tool("acme", "count", "1.0.0")]]).err(),
@@ -202,7 +205,7 @@ fn limits_for_a_tool_that_is_not_there_are_refused() {
 
 #[test]
 fn a_deprecated_tool_is_entered_with_a_warning() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme"])]);
     let registry = register_tools(
         &plan,
         vec![vec![ToolDraft {
@@ -223,9 +226,9 @@ fn a_tool_does_not_have_more_side_effects_than_its_signed_manifest_states() {
         }]]
     };
     let stated = |more| {
-        plan_of(&[Plugin {
+        plan_of(&[PluginFixture {
             more,
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         }])
     };
     let read = stated("[tools.count]\nside_effects = \"read\"\n");
@@ -247,9 +250,9 @@ fn a_tool_does_not_have_more_side_effects_than_its_signed_manifest_states() {
 
 #[test]
 fn the_legacy_form_of_side_effects_is_up_converted_with_one_warning() {
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         more: "[tools.count]\nside_effects = true\n[tools.look]\nside_effects = false\n",
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     let tools = |count, look| {
         let with = |name, side_effects| ToolDraft {
@@ -274,9 +277,9 @@ fn the_legacy_form_of_side_effects_is_up_converted_with_one_warning() {
 
 #[test]
 fn requirements_resolve_among_the_installed_versions() {
-    let version = |version| Plugin {
+    let version = |version| PluginFixture {
         version,
-        ..Plugin::new("text", &["acme"])
+        ..PluginFixture::new("text", &["acme"])
     };
     let plan = plan_of(&[version("1.2.0"), version("1.4.0"), version("2.0.0")]);
     let tools = ["1.2.0", "1.4.0", "2.0.0"].map(|version| vec![tool("acme", "count", version)]);
@@ -304,7 +307,7 @@ fn requirements_resolve_among_the_installed_versions() {
 
 #[test]
 fn skills_stores_and_packs_are_held_to_the_same_namespaces() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme"])]);
     let item = |kind, id: &str, version: Option<&str>| {
         let items = vec![ItemDraft {
             kind,
@@ -352,9 +355,9 @@ fn acting(name: &str, side_effects: SideEffects, permissions: &[&str]) -> ToolDr
 
 #[test]
 fn a_claim_of_effects_is_at_least_what_the_permissions_allow() {
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         permissions: &["net:*", "kv:*"],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     let claims = |side_effects, permissions: &[&str]| {
         register_tools(&plan, vec![vec![acting("act", side_effects, permissions)]]).err()
@@ -378,9 +381,9 @@ fn a_claim_of_effects_is_at_least_what_the_permissions_allow() {
 #[test]
 fn a_tool_that_calls_others_claims_at_least_the_strongest_of_them() {
     use SideEffects::{External, None as Nothing, Read, Write};
-    let plan = plan_of(&[Plugin {
+    let plan = plan_of(&[PluginFixture {
         permissions: &["tools:*", "kv:*"],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     }]);
     let refused = |tools: Vec<ToolDraft>| {
         let descriptions = vec![Description {
@@ -450,9 +453,9 @@ fn a_tool_that_calls_others_claims_at_least_the_strongest_of_them() {
 
 #[test]
 fn a_plugin_that_comes_later_is_judged_with_those_that_may_call_it() {
-    let caller = Plugin {
+    let caller = PluginFixture {
         permissions: &["tools:*"],
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     };
     let calls = || vec![acting("calls", SideEffects::None, &["tools:later.*"])];
     assert!(register_tools(&plan_of(std::slice::from_ref(&caller)), vec![calls()]).is_ok());
@@ -462,7 +465,7 @@ fn a_plugin_that_comes_later_is_judged_with_those_that_may_call_it() {
             ..tool("later", "act", "1.0.0")
         }]
     };
-    let plan = plan_of(&[caller, Plugin::new("b", &["later"])]);
+    let plan = plan_of(&[caller, PluginFixture::new("b", &["later"])]);
     assert!(register_tools(&plan, vec![calls(), later(SideEffects::None)]).is_ok());
     assert_eq!(
         register_tools(&plan, vec![calls(), later(SideEffects::Write)]).err(),
@@ -478,9 +481,9 @@ fn skills_and_stores_have_the_effects_that_their_plugin_declares_and_packs_none(
         (&["kv:*"], SideEffects::Write),
         (&["tools:acme.*"], SideEffects::External),
     ] {
-        let plan = plan_of(&[Plugin {
+        let plan = plan_of(&[PluginFixture {
             permissions,
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         }]);
         let item = |kind, id: &str| ItemDraft {
             kind,
@@ -519,9 +522,9 @@ fn described_below(
         policy.pins.remember(namespace, key(*seed).id());
     }
     let folder = tempfile::tempdir().unwrap();
-    let plugin = Plugin {
+    let plugin = PluginFixture {
         keys,
-        ..Plugin::new("a", &["acme"])
+        ..PluginFixture::new("a", &["acme"])
     };
     let sources = Sources {
         files: vec![plugin.write(folder.path())],
@@ -622,7 +625,7 @@ fn what_is_described_below_a_claim_is_held_to_the_pins_too() {
 
 #[test]
 fn a_pack_whose_id_could_not_be_claimed_is_refused() {
-    let plan = plan_of(&[Plugin::new("a", &["acme"])]);
+    let plan = plan_of(&[PluginFixture::new("a", &["acme"])]);
     for id in ["acme.1st", "acme._x", "acme..x", "acme.x."] {
         let items = vec![ItemDraft {
             kind: Provides::Pack,

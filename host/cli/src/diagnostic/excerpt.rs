@@ -1,6 +1,6 @@
 //! One source line, made safe and short enough to show.
 
-use mizzen_model::namespace::steers_a_terminal;
+use mizzen_json::steers_a_terminal;
 use std::ops::Range;
 
 /// The columns of a line that are shown at most; a terminal is rarely wider, a hostile line often is.

@@ -6,7 +6,7 @@ use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::Result;
 use mizzen_catalog::config::PluginConfig;
-use mizzen_model::governance::{PackMode, PackMount};
+use mizzen_model::governance::{Mount, PackMode};
 use mizzen_ops::{Examined, Host};
 use mizzen_store::{AuditHead, CheckReport};
 use std::path::PathBuf;
@@ -187,7 +187,7 @@ fn print(problems: &[String], warnings: &[String]) {
 
 /// What a configuration leaves open.
 fn unpinned_mounts(config: &PluginConfig) -> Vec<String> {
-    let open = |mount: &&PackMount| mount.version.is_none() && mount.mode() == PackMode::Mandatory;
+    let open = |mount: &&Mount| mount.version.is_none() && mount.mode() == PackMode::Mandatory;
     let unpinned = config.governance.iter().filter(open).map(|mount| {
         format!(
             "[[governance]] mounts {} as mandatory without a version: whichever version is installed governs, an older one too; \

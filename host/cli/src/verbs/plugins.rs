@@ -13,7 +13,7 @@ mod upgrade;
 use crate::home::Home;
 use crate::output;
 use anyhow::Context;
-use mizzen_catalog::change::Prepared;
+use mizzen_catalog::change::PreparedChange;
 use mizzen_catalog::config::PluginConfig;
 use mizzen_model::namespace::PluginName;
 use semver::Version;
@@ -82,7 +82,7 @@ fn named(text: &str) -> anyhow::Result<(PluginName, Option<Version>)> {
 }
 
 /// Says which grants went with the version that had asked for them.
-fn print_dropped(prepared: &Prepared) {
+fn print_dropped(prepared: &PreparedChange) {
     if !prepared.grants_dropped.is_empty() {
         let dropped: Vec<String> = prepared.grants_dropped.iter().map(ToString::to_string).collect();
         println!(
@@ -103,7 +103,7 @@ fn note_missing_folder(config: &PluginConfig) {
 }
 
 /// Prints a note when the set does not load after a change: it did not before, or the operator insists.
-fn note_broken(prepared: &Prepared) {
+fn note_broken(prepared: &PreparedChange) {
     if let Err(failure) = &prepared.plan {
         eprintln!(
             "note: the host does not start with this set; `mizzen plugins plan` lists what is wrong ({})",

@@ -126,7 +126,7 @@ impl<'d> Nodes<'d> {
     pub(super) fn find(&self, id: &str, path: String, problems: &mut Problems) -> Option<u32> {
         let found = self.places.get(id).copied();
         if found.is_none() {
-            let near = mizzen_model::nearest(id, self.places.keys().copied());
+            let near = mizzen_json::nearest(id, self.places.keys().copied());
             let hint = match near {
                 Some(near) => format!("did you mean {near:?}?"),
                 None => "name a node of the document".to_owned(),
@@ -312,7 +312,7 @@ fn state<C>(
         .map(|(name, text)| (name.as_str(), text.as_str()));
     let (schema, wrong) = StateSchema::parse(fields);
     for (field, text) in wrong {
-        let pointer = mizzen_model::json::escape_token(&field).into_owned();
+        let pointer = mizzen_json::escape_token(&field).into_owned();
         let names: Vec<&str> = StateSchema::type_names().collect();
         problems.add(
             format!("/state_schema/{pointer}"),

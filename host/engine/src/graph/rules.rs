@@ -8,7 +8,7 @@ use super::problem::Problems;
 use super::strategy::Fork;
 use mizzen_model::facts::{VOCABULARY, is_host_template};
 use mizzen_model::ir::{Action, AssertAction, IRDocument, InterruptAction};
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_rules::{Fact, Lasting, Program, Template, When, json};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 
 use super::redaction::Redaction;
 use mizzen_model::duration::Duration;
+use mizzen_model::governance::{self, PackSeverity};
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -17,30 +17,6 @@ const MAX_DEPTH: usize = 100;
 const MAX_DIGITS: usize = 300;
 /// The longest wait that a pack can ask for: an hour.
 const MAX_DELAY_MS: u64 = 3_600_000;
-
-/// How much a decision matters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth recording.
-    #[default]
-    Info,
-    /// Worth a look.
-    Warning,
-    /// A rule was broken.
-    Violation,
-}
-
-impl Severity {
-    /// As it is journaled.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Violation => "violation",
-        }
-    }
-}
 
 /// What a pack wants to happen, with what that takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,32 +37,31 @@ pub enum PackAction {
 }
 
 impl PackAction {
-    /// As it is written.
-    pub const fn as_str(&self) -> &'static str {
+    /// What it is called in documents and in the journal.
+    pub const fn kind(&self) -> governance::PackAction {
         match self {
-            Self::Veto => "veto",
-            Self::Escalate => "escalate",
-            Self::Retry { .. } => "retry",
-            Self::Redact(_) => "redact",
-            Self::Annotate => "annotate",
+            Self::Veto => governance::PackAction::Veto,
+            Self::Escalate => governance::PackAction::Escalate,
+            Self::Retry { .. } => governance::PackAction::Retry,
+            Self::Redact(_) => governance::PackAction::Redact,
+            Self::Annotate => governance::PackAction::Annotate,
         }
     }
 }
 
 impl fmt::Display for PackAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        fmt::Display::fmt(&self.kind(), f)
     }
 }
 
-/// A decision as a guest said it, or as it stands in a journal. `Serialize` is the journal's form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A decision as a guest returned it, or as it stands in a journal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DecisionDraft {
     /// `veto`, `escalate`, `retry`, `redact` or `annotate`.
     pub action: String,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: PackSeverity,
     /// The rule that concluded it.
     pub rule: String,
     /// Why.
@@ -103,7 +78,7 @@ pub struct Decision {
     /// What should happen.
     pub action: PackAction,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: PackSeverity,
     /// The rule that concluded it.
     pub rule: String,
     /// Why, for a person.
@@ -163,22 +138,10 @@ impl Decision {
         serde_json::from_str(&self.facts).unwrap_or_default()
     }
 
-    /// The form that a journal keeps; [`Decision::check`] reads it again.
-    pub fn to_draft(&self) -> DecisionDraft {
-        DecisionDraft {
-            action: self.action.as_str().to_owned(),
-            severity: self.severity,
-            rule: self.rule.clone(),
-            reason: self.reason.clone(),
-            details: Value::Object(self.details.clone()).to_string(),
-            facts: self.facts.clone(),
-        }
-    }
-
     /// For people and for the API.
     pub fn to_json(&self) -> Value {
         serde_json::json!({
-            "action": self.action.as_str(),
+            "action": self.action.kind().as_str(),
             "severity": self.severity.as_str(),
             "rule": self.rule,
             "reason": self.reason,
@@ -268,7 +231,7 @@ mod tests {
         match (Decision::check(draft), wanted) {
             (Ok(decision), Ok(wanted)) => {
                 assert_eq!(decision.action, wanted);
-                assert_eq!(Decision::check(decision.to_draft()).unwrap(), decision);
+                assert_eq!(decision.action.to_string(), action);
             }
             (Err(problem), Err(part)) => assert!(problem.contains(part), "{problem}"),
             (decision, wanted) => panic!("{action} {details}: {decision:?}, wanted {wanted:?}"),

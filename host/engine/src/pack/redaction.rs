@@ -1,7 +1,7 @@
 //! Replacing a text of an input, an output or an error: a string, a number, or keys of an object.
 
-use crate::condition::Pattern;
-use mizzen_model::json::is_pointer;
+use mizzen_condition::Pattern;
+use mizzen_json::is_pointer;
 use serde_json::{Map, Value};
 
 /// What stands where something was.

@@ -3,7 +3,7 @@
 
 use super::{DEFAULT_BACKOFF_MS, Plan, PlannedStep, StepInput, Target, Unresolved};
 use crate::graph::{GraphPlan, Lowered};
-use crate::map::Map;
+use mizzen_condition::map::Map;
 use mizzen_model::execution::ExecutionError;
 use serde_json::json;
 use std::collections::BTreeMap;

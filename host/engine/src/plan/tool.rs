@@ -3,7 +3,7 @@
 //! It is a plan and not a way around one, so that packs, the journal, recovery and replay treat the call as they treat a chain's step.
 
 use super::{DEFAULT_BACKOFF_MS, Plan, PlannedStep, StepInput, Target, Unresolved};
-use crate::map::Map;
+use mizzen_condition::map::Map;
 use mizzen_model::execution::ExecutionError;
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use super::state::{Checkpoint, GateQuestion, State};
 use super::{Command, Run};
-use crate::condition::{Context, Fuel, Variable};
 use crate::plan::PlannedGate;
+use mizzen_condition::{Context, Fuel, Variable};
 use mizzen_model::execution::{ExecutionError, ExecutionStatus, GateDecision, GateEvaluation};
 use serde_json::{Value, json};
 use std::sync::Arc;

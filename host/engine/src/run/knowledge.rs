@@ -199,7 +199,7 @@ impl<C> Run<C> {
             ("sprite", Slot::Text(&planned.sprite_name)),
             ("capability", Slot::Text(&planned.action)),
             ("tool", Slot::Text(&tool.tool)),
-            ("side-effects", Slot::Text(tool.side_effects())),
+            ("side-effects", Slot::Text(tool.side_effects.as_str())),
             ("protected", Slot::Flag(planned.protected)),
             ("status", Slot::Text(step.status.as_str())),
             ("attempt", Slot::Number(attempt)),
@@ -427,7 +427,7 @@ fn tell_tool_call(facts: &mut FactWriter, tool: &ToolFacts, attempt: u32) {
         ("tool", Slot::Text(&tool.tool)),
         ("version", Slot::Text(&tool.version)),
         ("plugin", Slot::Text(&tool.plugin)),
-        ("side-effects", Slot::Text(tool.side_effects())),
+        ("side-effects", Slot::Text(tool.side_effects.as_str())),
         ("attempt", Slot::Number(u64::from(attempt))),
     ];
     facts.tell("tool-call", &tool.plugin, &slots);

@@ -20,6 +20,7 @@ use crate::plan::{Repeatable, ToolFacts};
 use memory::{Due, Known, Memory};
 use mizzen_model::execution::{CallLog, ExecutionError, NestedExecution, NestedStatus};
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::Value;
 
 /// The outermost call that a tool's call belongs to.
@@ -69,12 +70,12 @@ pub struct Callee {
 impl Callee {
     /// Whether a call of it does more than read.
     pub fn changes_the_world(&self) -> bool {
-        !matches!(self.tool.side_effects(), "none" | "read")
+        !self.tool.side_effects.is_harmless()
     }
 
     /// Whether nobody outside can tell that it was called.
     pub fn is_pure(&self) -> bool {
-        self.tool.side_effects() == "none"
+        self.tool.side_effects == SideEffects::None
     }
 }
 

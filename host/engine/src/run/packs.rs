@@ -16,12 +16,13 @@ use super::nested::Frame;
 use super::state::{About, Attempt, Checkpoint, Continuation, State};
 use super::{CallFailure, Command, KeptLog, Run};
 use crate::pack::{Decision, PackAction, decision};
-use crate::plan::{MountedPack, Repeatable, ToolFacts};
+use crate::plan::{MountedPack, Repeatable};
 use mizzen_model::execution::{
     CallLog, Escalation, ExecutionError, ExecutionStatus, PackEvaluation, StepExecution, StepStatus,
 };
-use mizzen_model::governance::{self, PackMode, PackSeverity};
+use mizzen_model::governance::{PackMode, PackSeverity};
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -99,7 +100,7 @@ impl PackFinding {
         Self {
             mount,
             rule: Some(decision.rule),
-            severity: PackSeverity::parse(decision.severity.as_str()).unwrap_or(PackSeverity::Violation),
+            severity: decision.severity,
             action: decision.action,
             reason: decision.reason,
             details: decision.details,
@@ -402,7 +403,10 @@ impl<C> Run<C> {
         match &step.target {
             Ok(target) if target.repeatable == Repeatable::Yes => {}
             Ok(_) => {
-                let effects = step.tool.as_ref().map_or("external", ToolFacts::side_effects);
+                let effects = step
+                    .tool
+                    .as_ref()
+                    .map_or(SideEffects::External, |tool| tool.side_effects);
                 return Err(format!(
                     "{} is {effects} and names no idempotency key",
                     step.action
@@ -515,7 +519,7 @@ impl<C> Run<C> {
                 call: call.clone(),
                 rule: said.rule,
                 severity: said.severity,
-                action: governance::PackAction::parse(said.action.as_str())?,
+                action: said.action.kind(),
                 reason: said.reason,
                 details: said.details,
                 applied,

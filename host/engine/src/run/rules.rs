@@ -2,7 +2,7 @@
 
 use super::state::{Checkpoint, State};
 use super::{Command, Run};
-use crate::condition::{Context, Fuel, Variable};
+use mizzen_condition::{Context, Fuel, Variable};
 use mizzen_model::execution::{Escalation, ExecutionError, ExecutionStatus, RuleEvaluation};
 use mizzen_model::rule::{Enforcement, RuleAction};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::failing::{FailedBy, Failing};
 use super::state::{Attempt, Checkpoint, Continuation, State};
 use super::{CallFailure, Command, Evidence, MAP_LIMIT, Run, Transient};
-use crate::map::Scope;
 use crate::plan::{PlannedStep, Repeatable, StepInput};
+use mizzen_condition::map::Scope;
 use mizzen_model::execution::{CallLog, ExecutionError, ExecutionStatus, StepExecution, StepStatus};
 use mizzen_model::pack::Moment;
 use mizzen_model::timestamp::Timestamp;

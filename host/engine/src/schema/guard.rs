@@ -177,9 +177,9 @@ impl Graph {
                 });
                 if let Some(node) = graph.nodes.get_mut(index) {
                     match child {
-                        Place::Same => node.in_place.push(at),
-                        Place::Child(child) => node.children.push((child, at)),
-                        Place::Nowhere => {}
+                        AppliesTo::Same => node.in_place.push(at),
+                        AppliesTo::Child(child) => node.children.push((child, at)),
+                        AppliesTo::Nowhere => {}
                     }
                 }
                 waiting.push((at, sub));
@@ -215,7 +215,7 @@ impl Graph {
             let Some(reference) = self.nodes.get_mut(index).and_then(|node| node.reference.take()) else {
                 continue;
             };
-            let pointer = mizzen_model::percent::decode_lossy(reference.trim_start_matches('#'));
+            let pointer = mizzen_json::percent::decode_lossy(reference.trim_start_matches('#'));
             let target = anchors
                 .get(&reference)
                 .or_else(|| by_path.get(&*pointer))
@@ -403,7 +403,7 @@ impl Graph {
     }
 }
 
-enum Place {
+enum AppliesTo {
     Same,
     Child(Child),
     Nowhere,
@@ -429,18 +429,18 @@ pub(super) fn holds(keyword: &str) -> Option<Holds> {
 }
 
 /// The subschemas of a schema, with the pointer to each and where it looks.
-fn subschemas(object: &Map<String, Value>) -> Vec<(String, Place, &Value)> {
+fn subschemas(object: &Map<String, Value>) -> Vec<(String, AppliesTo, &Value)> {
     let mut found = Vec::new();
     for (keyword, value) in object {
         let name = keyword.as_str();
         let place = |key: Option<&str>| match name {
-            _ if IN_PLACE.contains(&name) => Place::Same,
+            _ if IN_PLACE.contains(&name) => AppliesTo::Same,
             "properties" => {
-                Place::Child(key.map_or(Child::AnyProperty, |key| Child::Property(key.to_owned())))
+                AppliesTo::Child(key.map_or(Child::AnyProperty, |key| Child::Property(key.to_owned())))
             }
-            "items" | "prefixItems" | "contains" | "unevaluatedItems" => Place::Child(Child::AnyItem),
-            _ if DESCENDING.contains(&name) => Place::Child(Child::AnyProperty),
-            _ => Place::Nowhere,
+            "items" | "prefixItems" | "contains" | "unevaluatedItems" => AppliesTo::Child(Child::AnyItem),
+            _ if DESCENDING.contains(&name) => AppliesTo::Child(Child::AnyProperty),
+            _ => AppliesTo::Nowhere,
         };
         match (holds(name), value) {
             (None, _) => {}

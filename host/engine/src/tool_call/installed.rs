@@ -4,7 +4,7 @@ use super::{Admission, CallPolicy, CallStage, Mode, Refused, Tool, refused, refu
 use crate::outcome::CallReport;
 use crate::permit::Permit;
 use mizzen_catalog::VerifiedPlugin;
-use mizzen_model::permission::{Effective, Permission};
+use mizzen_model::permission::Permission;
 use mizzen_model::tool_spec::{ReplayPolicy, ToolSpec};
 use serde_json::Value;
 use std::sync::Arc;
@@ -22,12 +22,10 @@ pub struct InstalledTool {
 impl InstalledTool {
     /// Decides what the tool may touch in this plugin: declared ∩ granted ∩ asked, the same for all of its calls.
     pub fn new(tool: Tool, plugin: &VerifiedPlugin) -> Self {
-        let authority = plugin
-            .effective()
-            .narrowed(Arc::new(tool.spec().permissions().clone()));
+        let permit = Permit::for_tool(plugin, tool.spec());
         Self {
-            missing: missing(tool.spec(), plugin, &authority),
-            permit: Permit::with_authority(plugin, tool.spec(), authority),
+            missing: missing(tool.spec(), plugin, &permit),
+            permit,
             tool,
         }
     }
@@ -107,8 +105,8 @@ impl InstalledTool {
 }
 
 /// Every kind of thing that the tool asks for must be left after declared ∩ granted.
-fn missing(spec: &ToolSpec, plugin: &VerifiedPlugin, authority: &Effective) -> Option<Refused> {
-    let missing = |permission: &&Permission| !authority.touches(permission.kind());
+fn missing(spec: &ToolSpec, plugin: &VerifiedPlugin, permit: &Permit) -> Option<Refused> {
+    let missing = |asked: &&Permission| !permit.touches(asked.kind());
     let permission = spec.permissions().iter().find(missing)?;
     Some(refused(
         CallStage::Permission,

@@ -2,16 +2,17 @@
 
 use super::host::Host;
 use mizzen_engine::graph::{GraphLimits, GraphProblem, Lowered, lower};
-use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::pack::{Decision, DecisionDraft};
 use mizzen_engine::plan::{MountedPack, Plan, ToolFacts};
 use mizzen_engine::run::{
     CallFailure, Command, Event, Evidence, PackAnswer, PackQuestion, Run, Start, Transient,
 };
 use mizzen_model::execution::{CallLog, ChainExecutionResult, StepStatus};
-use mizzen_model::governance::{PackMode, PackOrigin};
+use mizzen_model::governance::{PackMode, PackOrigin, PackSeverity};
 use mizzen_model::id::{ChainId, CouncilId, ExecutionId, SpriteId};
 use mizzen_model::ir::{IRDocument, loads};
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ fn decision(said: &Value) -> Decision {
     let text = |name: &str| said.get(name).and_then(Value::as_str).unwrap_or("r").to_owned();
     let draft = DecisionDraft {
         action: text("action"),
-        severity: Severity::Violation,
+        severity: PackSeverity::Violation,
         rule: text("rule"),
         reason: text("reason"),
         details: said.get("details").cloned().unwrap_or(json!({})).to_string(),
@@ -125,7 +126,7 @@ impl Case {
         let plan = lower(&document, lowered, &mut Host)?;
         let about = |call: &String| ToolFacts {
             tool: call.clone(),
-            side_effects: if call == "t.pay" { "external" } else { "none" }.to_owned(),
+            side_effects: if call == "t.pay" { SideEffects::External } else { SideEffects::None },
             ..ToolFacts::default()
         };
         let plan = plan.governed(self.mounts(), about);

@@ -117,6 +117,7 @@ fn written(message: &str) -> mizzen_model::execution::CallLog {
 fn nested() -> impl Strategy<Value = Event> {
     use mizzen_engine::plan::{Repeatable, ToolFacts};
     use mizzen_engine::run::{Callee, NestedAsked, Within};
+    use mizzen_model::tool_spec::SideEffects;
     let within = prop_oneof![
         (0u32..2, 1u32..3).prop_map(|(order, attempt)| Within::Step { order, attempt }),
         (1u32..4).prop_map(|question| Within::Gate { question }),
@@ -130,7 +131,7 @@ fn nested() -> impl Strategy<Value = Event> {
             callee: Callee {
                 tool: ToolFacts {
                     tool: "t.callee".to_owned(),
-                    side_effects: "external".to_owned(),
+                    side_effects: SideEffects::External,
                     ..ToolFacts::default()
                 },
                 digest: String::new(),

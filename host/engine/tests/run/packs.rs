@@ -1,10 +1,11 @@
 //! Packs: every moment, action and mode (`tests/packs.json`), the facts that they get, and runs made again from a journal.
 
 use crate::script::{Case, START_MS, cases};
-use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::pack::{Decision, DecisionDraft};
 use mizzen_engine::plan::MountedPack;
 use mizzen_engine::run::{Command, Event, Evidence, KeptLog, PackAnswer, PackQuestion, Released, Run};
 use mizzen_model::execution::{CallLog, PackEvaluation};
+use mizzen_model::governance::PackSeverity;
 use mizzen_model::pack::Moment;
 use serde_json::{Value, json};
 
@@ -82,7 +83,7 @@ fn kept(question: u32, mounted: &[MountedPack], said: &[PackEvaluation]) -> Even
             Some(rule) => answers[mount].decisions.push(
                 Decision::check(DecisionDraft {
                     action: said.action.as_str().to_owned(),
-                    severity: Severity::Violation,
+                    severity: PackSeverity::Violation,
                     rule: rule.clone(),
                     reason: said.reason.clone(),
                     details: Value::Object(said.details.clone()).to_string(),

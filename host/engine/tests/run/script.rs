@@ -3,15 +3,16 @@
 mod guests;
 
 use guests::{Does, Guests, ended};
-use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::pack::{Decision, DecisionDraft};
 use mizzen_engine::plan::{MountedPack, Plan, Repeatable, Target, ToolFacts, Unresolved};
 use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion, Run, Start, Within};
+use mizzen_json::Json;
 use mizzen_model::council::Council;
 use mizzen_model::execution::{Approval, CallLog, ChainExecutionResult, ExecutionStatus, LogEntry, LogLevel};
-use mizzen_model::governance::{PackMode, PackOrigin};
+use mizzen_model::governance::{PackMode, PackOrigin, PackSeverity};
 use mizzen_model::id::ExecutionId;
-use mizzen_model::json::Json;
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ fn decision(said: &Value) -> Decision {
     let text = |name: &str| said.get(name).and_then(Value::as_str).unwrap_or("r").to_owned();
     let draft = DecisionDraft {
         action: text("action"),
-        severity: Severity::Violation,
+        severity: PackSeverity::Violation,
         rule: text("rule"),
         reason: text("reason"),
         details: said.get("details").cloned().unwrap_or(json!({})).to_string(),
@@ -201,9 +202,11 @@ impl Case {
         let about = |call: &String| ToolFacts {
             tool: format!("test.{call}"),
             side_effects: match call.as_str() {
-                "evaluate_gate" => self.text["agent_touches"].as_str().unwrap_or_default().to_owned(),
-                "external" => "external".to_owned(),
-                _ => String::new(),
+                "evaluate_gate" => self.text["agent_touches"]
+                    .as_str()
+                    .map_or(SideEffects::None, |text| SideEffects::parse(text).unwrap()),
+                "external" => SideEffects::External,
+                _ => SideEffects::None,
             },
             ..ToolFacts::default()
         };

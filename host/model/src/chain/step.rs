@@ -4,16 +4,16 @@ use super::{ChainCondition, STEPS_MAX};
 use crate::duration::Duration;
 use crate::gate::{GatePosition, STEP_GATE, StepGate};
 use crate::id::SpriteId;
-use crate::json::{Json, Object};
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record};
 use crate::sprite::{CAPABILITY_NAME_MAX, UUID};
+use mizzen_json::{Json, Object};
 
 /// The most entries of one map.
 const MAP_MAX: usize = 256;
 /// The most retries of one step.
 const RETRIES_MAX: i64 = 10;
 
-const GATES: Kind = Kind::list(const { &Kind::Record(&STEP_GATE) }, 0, 64);
+const GATES: FieldKind = FieldKind::list(const { &FieldKind::Record(&STEP_GATE) }, 0, 64);
 
 /// A step's table.
 pub static CHAIN_STEP: Record = Record {
@@ -22,7 +22,7 @@ pub static CHAIN_STEP: Record = Record {
     fields: &[
         Field::required(
             "order",
-            Kind::Integer {
+            FieldKind::Integer {
                 min: 0,
                 max: STEPS_MAX as i64 - 1,
             },
@@ -31,29 +31,29 @@ pub static CHAIN_STEP: Record = Record {
         Field::required("sprite_id", UUID, "The sprite that executes the step."),
         Field::required(
             "action",
-            Kind::text(1, CAPABILITY_NAME_MAX),
+            FieldKind::text(1, CAPABILITY_NAME_MAX),
             "The capability to invoke.",
         ),
         Field::optional(
             "input_map",
-            Kind::Object { max: MAP_MAX },
+            FieldKind::Object { max: MAP_MAX },
             "Parameters, each a literal or an expression such as $input.user_prompt or $steps[0].output.code.",
         ),
         Field::optional(
             "output_map",
-            Kind::Object { max: MAP_MAX },
+            FieldKind::Object { max: MAP_MAX },
             "What to capture from the response, such as $.code; empty keeps the whole response.",
         ),
         Field::optional("gates_before", GATES, "Checkpoints before the step's call."),
         Field::optional("gates_after", GATES, "Checkpoints after the step's call."),
         Field::optional(
             "timeout",
-            Kind::formatted(Format::Duration),
+            FieldKind::formatted(Format::Duration),
             "How long the step may take, retries included.",
         ),
         Field::optional(
             "retries",
-            Kind::Integer {
+            FieldKind::Integer {
                 min: 0,
                 max: RETRIES_MAX,
             },
@@ -61,7 +61,7 @@ pub static CHAIN_STEP: Record = Record {
         ),
         Field::optional(
             "retry_backoff",
-            Kind::formatted(Format::Duration),
+            FieldKind::formatted(Format::Duration),
             "The pause before the first retry; it doubles, with jitter.",
         ),
     ],

@@ -5,14 +5,14 @@ use super::{
     SPRITES_MAX, UPDATED_AT, WARNINGS,
 };
 use crate::chain::{CHAIN_DRAFT, Chain, ChainDraft};
-use crate::governance::PackMount;
+use crate::governance::Mount;
 use crate::id::{ChainId, CouncilId, SpriteId};
-use crate::json::Json;
 use crate::problem::Problems;
-use crate::record::{Kind, Record, read};
+use crate::record::{FieldKind, Record, read};
 use crate::rule::Rule;
 use crate::sprite::{Sprite, UUID};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
 
 /// The table of what POST and PUT take. The first three lines are the seed's first three validations.
 pub static COUNCIL_DRAFT: Record = Record {
@@ -20,12 +20,16 @@ pub static COUNCIL_DRAFT: Record = Record {
     about: "A council as a client sends it: sprites by id, without what the server sets.",
     fields: &[
         DOMAIN,
-        SPRITES.holding(Kind::set(const { &UUID }, 1, SPRITES_MAX)),
+        SPRITES.holding(FieldKind::set(const { &UUID }, 1, SPRITES_MAX)),
         // More than one is the seventh validation, with its own code, after ids have been looked up.
-        GATE_AGENTS.holding(Kind::list(const { &UUID }, 1, SPRITES_MAX)),
+        GATE_AGENTS.holding(FieldKind::list(const { &UUID }, 1, SPRITES_MAX)),
         NAME.or_absent(),
         CHAINS
-            .holding(Kind::list(const { &Kind::Record(&CHAIN_DRAFT) }, 0, 256))
+            .holding(FieldKind::list(
+                const { &FieldKind::Record(&CHAIN_DRAFT) },
+                0,
+                256,
+            ))
             .or_absent(),
         RULES.or_absent(),
         GOVERNANCE,
@@ -53,7 +57,7 @@ pub struct CouncilDraft {
     /// The rules.
     pub rules: Vec<Rule>,
     /// Packs that govern every execution, when there are any.
-    pub governance: Option<Vec<PackMount>>,
+    pub governance: Option<Vec<Mount>>,
 }
 
 /// Why the gate agents will not do: `INVALID_GATE_AGENT`.
@@ -103,7 +107,7 @@ impl CouncilDraft {
                 name: fields.owned("name"),
                 chains: fields.list("chains", ChainDraft::build)?,
                 rules: fields.list("rules", Rule::build)?,
-                governance: fields.optional_list("governance", PackMount::build)?,
+                governance: fields.optional_list("governance", Mount::build)?,
             })
         })
     }

@@ -2,9 +2,9 @@
 
 use super::Council;
 use crate::id::SpriteId;
-use crate::json::Json;
-use crate::record::{Field, Fields, Kind, ObjectWriter, Record};
-use crate::sprite::{Sprite, UUID};
+use crate::record::{Field, FieldKind, Fields, ObjectWriter, Record};
+use crate::sprite::UUID;
+use mizzen_json::Json;
 
 /// A drift's table.
 pub static SPRITE_DRIFT: Record = Record {
@@ -12,10 +12,14 @@ pub static SPRITE_DRIFT: Record = Record {
     about: "A member whose sprite has changed in the registry since the snapshot was taken.",
     fields: &[
         Field::required("sprite_id", UUID, "The sprite."),
-        Field::required("pinned", Kind::text(1, 128), "The fingerprint of the snapshot."),
+        Field::required(
+            "pinned",
+            FieldKind::text(1, 128),
+            "The fingerprint of the snapshot.",
+        ),
         Field::optional(
             "current",
-            Kind::text(1, 128),
+            FieldKind::text(1, 128),
             "The fingerprint in the registry; absent when the sprite was deleted.",
         ),
     ],
@@ -53,14 +57,15 @@ impl SpriteDrift {
 }
 
 impl Council {
-    /// The members that differ from what the registry holds now.
-    pub fn drift_from<'a>(&self, current: impl Fn(SpriteId) -> Option<&'a Sprite>) -> Vec<SpriteDrift> {
+    /// The members that differ from what the registry holds now. `current` knows the fingerprints there.
+    pub fn drift_from(&self, current: impl Fn(SpriteId) -> Option<String>) -> Vec<SpriteDrift> {
         let drifted = self.sprites.iter().filter_map(|snapshot| {
-            let now = current(snapshot.id).map(|sprite| &sprite.fingerprint);
-            (now != Some(&snapshot.fingerprint)).then(|| SpriteDrift {
+            let pinned = snapshot.fingerprint.to_string();
+            let current = current(snapshot.id);
+            (current.as_ref() != Some(&pinned)).then_some(SpriteDrift {
                 sprite_id: snapshot.id,
-                pinned: snapshot.fingerprint.to_string(),
-                current: now.map(ToString::to_string),
+                pinned,
+                current,
             })
         });
         drifted.collect()

@@ -4,9 +4,10 @@ use super::Council;
 use crate::chain::{Chain, ChainStep};
 use crate::gate::{GatePosition, GateScope, StepGate};
 use crate::id::SpriteId;
-use crate::problem::{Code, Problems, quote};
+use crate::problem::{Code, Problems};
 use crate::rule::RuleAction;
 use crate::sprite::Sprite;
+use mizzen_json::quote;
 use std::collections::{HashMap, HashSet};
 
 /// What is wrong, and what is only doubtful.

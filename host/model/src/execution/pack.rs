@@ -55,5 +55,5 @@ pub struct PackEvaluation {
 fn moment<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
     let text = String::deserialize(deserializer)?;
     Moment::parse(&text)
-        .ok_or_else(|| serde::de::Error::custom(format!("not a moment: {}", crate::problem::quote(&text))))
+        .ok_or_else(|| serde::de::Error::custom(format!("not a moment: {}", mizzen_json::quote(&text))))
 }

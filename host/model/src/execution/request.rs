@@ -3,9 +3,9 @@
 use super::Approval;
 use crate::duration::Duration;
 use crate::id::{ChainId, CouncilId};
-use crate::json::{Json, Object};
 use crate::problem::{Code, Problems};
-use crate::record::{Field, Fields, Format, Kind, Record, read};
+use crate::record::{Field, FieldKind, Fields, Format, Record, read};
+use mizzen_json::{Json, Object};
 
 /// A request to run a chain.
 pub static CHAIN_EXECUTE_REQUEST: Record = Record {
@@ -14,19 +14,23 @@ pub static CHAIN_EXECUTE_REQUEST: Record = Record {
     fields: &[
         Field::optional(
             "council_id",
-            Kind::formatted(Format::Uuid),
+            FieldKind::formatted(Format::Uuid),
             "The council, by its id; either this or `council`.",
         ),
-        Field::optional("council", Kind::text(1, 256), "The council, by its domain."),
+        Field::optional("council", FieldKind::text(1, 256), "The council, by its domain."),
         Field::optional(
             "chain_id",
-            Kind::formatted(Format::Uuid),
+            FieldKind::formatted(Format::Uuid),
             "One of its chains, by its id; either this or `chain`.",
         ),
-        Field::optional("chain", Kind::text(1, 256), "One of its chains, by its name."),
+        Field::optional(
+            "chain",
+            FieldKind::text(1, 256),
+            "One of its chains, by its name.",
+        ),
         Field::required(
             "input",
-            Kind::Object { max: 65_536 },
+            FieldKind::Object { max: 65_536 },
             "What steps, gates and rules read as $input.",
         ),
     ],
@@ -38,7 +42,7 @@ pub static EXECUTE_ALL_REQUEST: Record = Record {
     about: "What to run every chain of a council with.",
     fields: &[Field::required(
         "input",
-        Kind::Object { max: 65_536 },
+        FieldKind::Object { max: 65_536 },
         "What steps, gates and rules read as $input.",
     )],
 };
@@ -50,17 +54,17 @@ pub static TOOL_CALL_REQUEST: Record = Record {
     fields: &[
         Field::required(
             "input",
-            Kind::Any,
+            FieldKind::Any,
             "What the tool is given; it must fit the tool's input_schema.",
         ),
         Field::optional(
             "version",
-            Kind::formatted(Format::VersionRange),
+            FieldKind::formatted(Format::VersionRange),
             "Which versions of the tool will do, such as ^1.2 or =1.4.0; the default version when absent.",
         ),
         Field::optional(
             "timeout",
-            Kind::formatted(Format::Duration),
+            FieldKind::formatted(Format::Duration),
             "How long the call may take; 60s when absent.",
         ),
     ],
@@ -73,15 +77,15 @@ pub static DECISION_REQUEST: Record = Record {
     fields: &[
         Field::required(
             "decision",
-            Kind::Choice(Approval::NAMES),
+            FieldKind::Choice(Approval::NAMES),
             "Whether the run goes on.",
         ),
         Field::required(
             "escalation_id",
-            Kind::text(1, 256),
+            FieldKind::text(1, 256),
             "The question that is answered.",
         ),
-        Field::required("reason", Kind::text(1, 4_096), "Why; it is recorded."),
+        Field::required("reason", FieldKind::text(1, 4_096), "Why; it is recorded."),
     ],
 };
 

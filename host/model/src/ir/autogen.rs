@@ -1,7 +1,7 @@
 //! Ids for fragments that arrive without them.
 
 use super::slug::slug;
-use crate::json::{Json, Object};
+use mizzen_json::{Json, Object};
 use std::collections::{HashMap, HashSet};
 
 /// Fills missing node ids with the slug of the name; collisions get `-2`, `-3`, …; ids that are there are reserved first.

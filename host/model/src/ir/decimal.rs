@@ -1,7 +1,7 @@
 //! Money: decimal digits, never a float.
 
 use super::record::{Emit, Reader, SchemaBook, Value, Writer};
-use crate::json::{Json, Node, View, python_float};
+use mizzen_json::{Json, Node, View, python_float};
 use std::fmt;
 
 /// More digits than any price needs; a bound on what one field of a hostile record costs.

@@ -2,7 +2,7 @@
 
 use super::dumps::dumps;
 use super::records::IRDocument;
-use crate::json::{Array, Json, Pointer};
+use mizzen_json::{Array, Json, Pointer};
 use std::collections::{HashMap, HashSet};
 
 /// One difference.

@@ -3,7 +3,7 @@
 use super::error::ValidationError;
 use super::record::{Reader, Record, Writer};
 use super::validate::{Options, parse_failure};
-use crate::json::{Form, Tape, parse_lossy};
+use mizzen_json::{Form, Tape, parse_lossy};
 
 /// Compact JSON in declared field order, raw UTF-8. Defaults are left out, an action's `kind` never is (D11).
 pub fn dumps<T: Record>(record: &T) -> String {

@@ -1,12 +1,12 @@
 //! Durations: ISO 8601 text or seconds in, ISO 8601 out.
 
 use super::record::{Emit, Reader, SchemaBook, Value, Writer};
-use crate::json::{Json, Node, View};
+use mizzen_json::{Json, Node, View};
 use std::fmt;
 
 /// A signed duration to the microsecond, at most 999,999,999 days either way (what the wire format's other readers hold).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Duration {
+pub struct IsoDuration {
     // Invariant: not negative when zero; seconds below a day; microseconds below a second.
     negative: bool,
     days: u32,
@@ -16,7 +16,7 @@ pub struct Duration {
 
 /// Why a duration was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DurationError {
+pub enum IsoDurationError {
     /// Not one of the accepted forms.
     #[error("not a duration: write ISO 8601 such as PT1H30M, or a number of seconds")]
     Malformed,
@@ -28,38 +28,38 @@ pub enum DurationError {
 const DAY: u64 = 86_400;
 const MAX_DAYS: u64 = 999_999_999;
 
-impl Duration {
+impl IsoDuration {
     /// Reads `PnYnMnWnDTnHnMnS` (a year is 365 days, a month 30; the last quantity may have a fraction), `HH:MM[:SS[.f]]`, or
     /// `n days[, HH:MM[:SS]]`, each with an optional sign.
-    pub fn parse(text: &str) -> Result<Self, DurationError> {
+    pub fn parse(text: &str) -> Result<Self, IsoDurationError> {
         let (negative, body) = match text.as_bytes().first() {
             Some(b'-') => (true, text.get(1..)),
             Some(b'+') => (false, text.get(1..)),
             _ => (false, Some(text)),
         };
-        let body = body.ok_or(DurationError::Malformed)?;
+        let body = body.ok_or(IsoDurationError::Malformed)?;
         let total = match body.strip_prefix('P') {
             Some(iso) => parse_iso(iso)?,
             None => parse_clock(body)?,
         };
-        Duration::normalised(negative, total)
+        IsoDuration::normalised(negative, total)
     }
 
     /// From whole seconds.
-    pub fn from_seconds(seconds: i64) -> Result<Self, DurationError> {
+    pub fn from_seconds(seconds: i64) -> Result<Self, IsoDurationError> {
         let total = Total {
             days: 0,
             seconds: seconds.unsigned_abs(),
             microseconds: 0,
         };
-        Duration::normalised(seconds < 0, total)
+        IsoDuration::normalised(seconds < 0, total)
     }
 
     /// From seconds with a fraction, rounded to the microsecond.
-    pub fn from_float_seconds(seconds: f64) -> Result<Self, DurationError> {
+    pub fn from_float_seconds(seconds: f64) -> Result<Self, IsoDurationError> {
         let size = seconds.abs();
         if !size.is_finite() || size >= (MAX_DAYS + 1) as f64 * DAY as f64 {
-            return Err(DurationError::TooLarge);
+            return Err(IsoDurationError::TooLarge);
         }
         // Whole and fractional part apart: multiplying the whole would lose digits that the input had.
         let microseconds = (size.fract() * 1e6).round() as u64;
@@ -68,7 +68,7 @@ impl Duration {
             seconds: size.trunc() as u64,
             microseconds,
         };
-        Duration::normalised(seconds < 0.0, total)
+        IsoDuration::normalised(seconds < 0.0, total)
     }
 
     /// Whether it is below zero.
@@ -83,7 +83,7 @@ impl Duration {
         if self.negative { -size } else { size }
     }
 
-    fn normalised(negative: bool, total: Total) -> Result<Self, DurationError> {
+    fn normalised(negative: bool, total: Total) -> Result<Self, IsoDurationError> {
         let seconds = total.seconds + total.microseconds / 1_000_000;
         let microseconds = (total.microseconds % 1_000_000) as u32;
         let days = total.days + seconds / DAY;
@@ -91,9 +91,9 @@ impl Duration {
         let rest = seconds > 0 || microseconds > 0;
         // The range is not symmetric: a negative duration ends at exactly that many days.
         if days > MAX_DAYS || (negative && days == MAX_DAYS && rest) {
-            return Err(DurationError::TooLarge);
+            return Err(IsoDurationError::TooLarge);
         }
-        Ok(Duration {
+        Ok(IsoDuration {
             negative: negative && (days > 0 || rest),
             days: days as u32,
             seconds,
@@ -111,20 +111,20 @@ struct Total {
 }
 
 /// Digits as a number; the wire format's other readers hold 32 bits here.
-fn number(digits: &str) -> Result<u64, DurationError> {
+fn number(digits: &str) -> Result<u64, IsoDurationError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(DurationError::Malformed);
+        return Err(IsoDurationError::Malformed);
     }
     digits
         .parse::<u32>()
         .map(u64::from)
-        .map_err(|_| DurationError::TooLarge)
+        .map_err(|_| IsoDurationError::TooLarge)
 }
 
 /// What follows the `P`.
-fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
+fn parse_iso(mut rest: &str) -> Result<Total, IsoDurationError> {
     if rest.is_empty() || rest == "T" {
-        return Err(DurationError::Malformed);
+        return Err(IsoDurationError::Malformed);
     }
     let mut total = Total::default();
     let mut in_time = false;
@@ -132,7 +132,7 @@ fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
     while !rest.is_empty() {
         if let Some(time) = rest.strip_prefix('T') {
             if in_time {
-                return Err(DurationError::Malformed);
+                return Err(IsoDurationError::Malformed);
             }
             in_time = true;
             rest = time;
@@ -140,13 +140,13 @@ fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
         }
         let end = rest
             .find(|c: char| !c.is_ascii_digit())
-            .ok_or(DurationError::Malformed)?;
+            .ok_or(IsoDurationError::Malformed)?;
         let (digits, after) = rest.split_at(end);
         let value = number(digits)?;
         let (fraction, after) = split_fraction(after)?;
         // A fraction is allowed in the last quantity only.
         if had_fraction {
-            return Err(DurationError::Malformed);
+            return Err(IsoDurationError::Malformed);
         }
         had_fraction = fraction.is_some();
         let mut characters = after.chars();
@@ -158,7 +158,7 @@ fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
                 Some('H') => 3_600,
                 Some('M') => 60,
                 Some('S') => 1,
-                _ => return Err(DurationError::Malformed),
+                _ => return Err(IsoDurationError::Malformed),
             };
             total.seconds += value * scale;
             add_seconds(&mut total, fraction * scale as f64);
@@ -168,7 +168,7 @@ fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
                 Some('M') => 30,
                 Some('W') => 7,
                 Some('D') => 1,
-                _ => return Err(DurationError::Malformed),
+                _ => return Err(IsoDurationError::Malformed),
             };
             total.days += value * scale;
             let days = fraction * scale as f64;
@@ -176,7 +176,7 @@ fn parse_iso(mut rest: &str) -> Result<Total, DurationError> {
             add_seconds(&mut total, days.fract() * DAY as f64);
         }
         if total.days > u64::from(u32::MAX) || total.seconds > u64::from(u32::MAX) {
-            return Err(DurationError::TooLarge);
+            return Err(IsoDurationError::TooLarge);
         }
     }
     Ok(total)
@@ -188,25 +188,25 @@ fn add_seconds(total: &mut Total, seconds: f64) {
 }
 
 /// A fraction with point or comma, if one follows.
-fn split_fraction(text: &str) -> Result<(Option<f64>, &str), DurationError> {
+fn split_fraction(text: &str) -> Result<(Option<f64>, &str), IsoDurationError> {
     let Some(rest) = text.strip_prefix(['.', ',']) else {
         return Ok((None, text));
     };
     let end = rest
         .find(|c: char| !c.is_ascii_digit())
-        .ok_or(DurationError::Malformed)?;
+        .ok_or(IsoDurationError::Malformed)?;
     let (digits, after) = rest.split_at(end);
     let fraction = format!("0.{digits}")
         .parse::<f64>()
-        .map_err(|_| DurationError::Malformed)?;
+        .map_err(|_| IsoDurationError::Malformed)?;
     Ok((Some(fraction), after))
 }
 
 /// `HH:MM…`, or days with or without a time.
-fn parse_clock(text: &str) -> Result<Total, DurationError> {
+fn parse_clock(text: &str) -> Result<Total, IsoDurationError> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
-        .ok_or(DurationError::Malformed)?;
+        .ok_or(IsoDurationError::Malformed)?;
     let (digits, rest) = text.split_at(end);
     if rest.starts_with(':') {
         return parse_time(text);
@@ -217,7 +217,7 @@ fn parse_clock(text: &str) -> Result<Total, DurationError> {
     let word = ["days", "day", "d"]
         .into_iter()
         .find(|word| lower.starts_with(word))
-        .ok_or(DurationError::Malformed)?;
+        .ok_or(IsoDurationError::Malformed)?;
     let rest = rest.get(word.len()..).unwrap_or_default();
     let rest = rest.strip_prefix(',').unwrap_or(rest);
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
@@ -227,20 +227,20 @@ fn parse_clock(text: &str) -> Result<Total, DurationError> {
         parse_time(rest)?
     };
     if time.seconds >= DAY {
-        return Err(DurationError::Malformed);
+        return Err(IsoDurationError::Malformed);
     }
     Ok(Total { days, ..time })
 }
 
-fn parse_time(text: &str) -> Result<Total, DurationError> {
+fn parse_time(text: &str) -> Result<Total, IsoDurationError> {
     // "1:00" could be minutes and seconds; the wire format's other readers refuse it too.
     if text.len() < "00:00".len() {
-        return Err(DurationError::Malformed);
+        return Err(IsoDurationError::Malformed);
     }
-    let (hours, rest) = text.split_once(':').ok_or(DurationError::Malformed)?;
+    let (hours, rest) = text.split_once(':').ok_or(IsoDurationError::Malformed)?;
     let hours = number(hours)?;
     if hours > MAX_DAYS {
-        return Err(DurationError::TooLarge);
+        return Err(IsoDurationError::TooLarge);
     }
     let (minutes, seconds) = match rest.split_once(':') {
         Some((minutes, seconds)) => (minutes, Some(seconds)),
@@ -261,23 +261,23 @@ fn parse_time(text: &str) -> Result<Total, DurationError> {
     })
 }
 
-fn two_digits(text: &str) -> Result<u64, DurationError> {
+fn two_digits(text: &str) -> Result<u64, IsoDurationError> {
     match number(text) {
         Ok(value) if text.len() == 2 && value < 60 => Ok(value),
-        _ => Err(DurationError::Malformed),
+        _ => Err(IsoDurationError::Malformed),
     }
 }
 
-fn fraction_microseconds(digits: &str) -> Result<u64, DurationError> {
+fn fraction_microseconds(digits: &str) -> Result<u64, IsoDurationError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(DurationError::Malformed);
+        return Err(IsoDurationError::Malformed);
     }
     // Digits beyond the microsecond are dropped, as in the wire format's other readers.
     let six: String = digits.chars().chain("000000".chars()).take(6).collect();
     number(&six)
 }
 
-impl fmt::Display for Duration {
+impl fmt::Display for IsoDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.negative { "-P" } else { "P" })?;
         let mut part = |value: u32, unit: char| {
@@ -316,21 +316,21 @@ impl fmt::Display for Duration {
     }
 }
 
-impl Emit for Duration {
+impl Emit for IsoDuration {
     fn emit(&self, out: &mut Writer) {
         out.string(&self.to_string());
     }
 }
 
-impl Value for Duration {
+impl Value for IsoDuration {
     fn read<'t>(node: Node<'t>, reader: &mut Reader<'t>) -> Option<Self> {
         let found = match node.view() {
-            View::String(text) => Duration::parse(text),
+            View::String(text) => IsoDuration::parse(text),
             View::Int(text) => match text.parse::<i64>() {
-                Ok(seconds) => Duration::from_seconds(seconds),
-                Err(_) => Err(DurationError::TooLarge),
+                Ok(seconds) => IsoDuration::from_seconds(seconds),
+                Err(_) => Err(IsoDurationError::TooLarge),
             },
-            View::Float(seconds) => Duration::from_float_seconds(seconds),
+            View::Float(seconds) => IsoDuration::from_float_seconds(seconds),
             _ => {
                 return reader.refuse(
                     node,
@@ -365,7 +365,7 @@ mod tests {
     fn durations_are_read_in_every_form_and_printed_as_iso_8601() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(
-                Duration::parse(text)
+                IsoDuration::parse(text)
                     .ok()
                     .map(|duration| duration.to_string())
                     .as_deref(),
@@ -435,7 +435,7 @@ mod tests {
     fn seconds_are_rounded_to_the_microsecond() {
         let check = |seconds: f64, expected: &str| {
             assert_eq!(
-                Duration::from_float_seconds(seconds).unwrap().to_string(),
+                IsoDuration::from_float_seconds(seconds).unwrap().to_string(),
                 expected,
                 "{seconds}"
             );
@@ -447,14 +447,20 @@ mod tests {
         check(2.5e-6, "PT0.000003S");
         check(59.9999999, "PT1M");
         check(1e9, "P31Y259DT1H46M40S");
-        assert_eq!(Duration::from_float_seconds(1e18), Err(DurationError::TooLarge));
         assert_eq!(
-            Duration::from_float_seconds(f64::NAN),
-            Err(DurationError::TooLarge)
+            IsoDuration::from_float_seconds(1e18),
+            Err(IsoDurationError::TooLarge)
         );
-        assert_eq!(Duration::from_seconds(i64::MIN), Err(DurationError::TooLarge));
         assert_eq!(
-            Duration::from_seconds(86_399_999_999_999).unwrap().to_string(),
+            IsoDuration::from_float_seconds(f64::NAN),
+            Err(IsoDurationError::TooLarge)
+        );
+        assert_eq!(
+            IsoDuration::from_seconds(i64::MIN),
+            Err(IsoDurationError::TooLarge)
+        );
+        assert_eq!(
+            IsoDuration::from_seconds(86_399_999_999_999).unwrap().to_string(),
             "P2739726Y9DT23H59M59S"
         );
     }
@@ -462,15 +468,15 @@ mod tests {
     proptest! {
         #[test]
         fn a_printed_duration_reads_back_as_itself(seconds in -86_399_999_913_600i64..86_399_999_999_999, micro in 0.0f64..1.0) {
-            for duration in [Duration::from_seconds(seconds), Duration::from_float_seconds(seconds as f64 / 1e6 + micro)] {
+            for duration in [IsoDuration::from_seconds(seconds), IsoDuration::from_float_seconds(seconds as f64 / 1e6 + micro)] {
                 let duration = duration.unwrap();
-                prop_assert_eq!(Duration::parse(&duration.to_string()), Ok(duration));
+                prop_assert_eq!(IsoDuration::parse(&duration.to_string()), Ok(duration));
             }
         }
 
         #[test]
         fn no_text_makes_the_reader_panic(text in "[-+PpTtYMWDHS0-9:., day]{0,24}") {
-            let _ = Duration::parse(&text);
+            let _ = IsoDuration::parse(&text);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What a validator says.
 
-use crate::json::{Form, Node, write_string};
-use crate::json::{Span, View};
+use mizzen_json::{Form, Node, Problem, Span, View, write_string};
 use std::borrow::Cow;
 
 /// Which check refused the document. Stages run in this order and the first with errors reports alone.
@@ -49,19 +48,22 @@ pub struct ValidationError {
     pub span: Option<Span>,
 }
 
-/// Something that is suspicious but never makes a document invalid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// A stable name for the kind of warning.
-    pub code: &'static str,
-    /// RFC 6901 pointer into the document.
-    pub path: String,
-    /// What was seen.
-    pub message: String,
-    /// What to do.
-    pub hint: Cow<'static, str>,
-    /// Where in the source, if there is one.
-    pub span: Option<Span>,
+impl ValidationError {
+    /// The error in the shape of every other document's.
+    pub fn problem(&self) -> Problem {
+        let message = match (&self.actual, self.code) {
+            (_, "missing") => format!("missing {}", self.expected),
+            (_, "extra_forbidden") => "unknown field".to_owned(),
+            (Some(actual), _) if self.stage != Stage::JsonParse => {
+                format!("expected {}, found {actual}", self.expected)
+            }
+            _ => format!("expected {}", self.expected),
+        };
+        Problem {
+            span: self.span,
+            ..Problem::new(self.path.as_str(), self.code, message).with_help(self.hint.clone())
+        }
+    }
 }
 
 /// How much of a hostile value is repeated in a message.

@@ -2,14 +2,14 @@
 
 use super::dumps::dumps_canonical;
 use super::records::IRDocument;
-use crate::json::Json;
 use blake2::Blake2b;
 use blake2::digest::{Digest, consts::U16};
+use mizzen_json::Json;
 
 /// The content hash of a fact: BLAKE2b of its canonical, ASCII-escaped JSON, 32 hex digits.
 pub fn fact_content_hash(fact: &Json) -> String {
     let digest = Blake2b::<U16>::digest(fact.to_canonical_ascii().as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex::encode(&digest)
 }
 
 /// The hash that `migrate` blocks name: of the document without its `migrate` section, since a document cannot contain its own hash

@@ -5,14 +5,13 @@ mod reach;
 mod rules;
 mod targets;
 
-use super::error::Warning;
 use super::records::IRDocument;
 use super::validate::member;
-use crate::json::{Node, Span, View};
+use mizzen_json::{Node, Problem, Span, View};
 use std::borrow::Cow;
 
 /// What is suspicious in a document, at most `limit` of it. With the document's root, every warning has its place in the source.
-pub fn lint(document: &IRDocument, root: Option<Node<'_>>, limit: usize) -> Vec<Warning> {
+pub fn lint(document: &IRDocument, root: Option<Node<'_>>, limit: usize) -> Vec<Problem> {
     let mut notes = Notes {
         root,
         limit,
@@ -35,7 +34,7 @@ enum Step {
 struct Notes<'t> {
     root: Option<Node<'t>>,
     limit: usize,
-    warnings: Vec<Warning>,
+    warnings: Vec<Problem>,
 }
 
 impl Notes<'_> {
@@ -67,12 +66,9 @@ impl Notes<'_> {
             Step::Index(index) => format!("{text}/{index}"),
         });
         let span = self.root.and_then(|root| locate(root, path)).map(place);
-        self.warnings.push(Warning {
-            code,
-            path: pointer,
-            message,
-            hint: hint.into(),
+        self.warnings.push(Problem {
             span,
+            ..Problem::new(pointer, code, message).with_help(hint)
         });
     }
 

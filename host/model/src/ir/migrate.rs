@@ -1,6 +1,6 @@
 //! Reading what older versions wrote.
 
-use crate::json::Json;
+use mizzen_json::Json;
 
 /// A tool spec in today's shape.
 #[derive(Debug, Clone, PartialEq, Eq)]

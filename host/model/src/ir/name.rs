@@ -4,7 +4,7 @@ use super::dumps::{dumps, dumps_canonical, loads, read};
 use super::error::ValidationError;
 use super::record::{Record, SchemaBook};
 use super::records::*;
-use crate::json::{Json, Object, Tape};
+use mizzen_json::{Json, Object, Tape};
 
 macro_rules! records {
     ($($name:ident),* $(,)?) => {

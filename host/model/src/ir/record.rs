@@ -17,7 +17,7 @@ pub use schema::{FieldList, SchemaBook};
 pub(crate) use schema::{decimal_schema, duration_schema, object};
 pub use writer::{Emit, Writer};
 
-use crate::json::{Json, Node};
+use mizzen_json::{Json, Node};
 
 /// Something that can stand in a record: it can be read with every error at once, written, and described.
 pub trait Value: Emit + Sized {
@@ -101,7 +101,7 @@ macro_rules! record {
 
         impl $crate::ir::record::Value for $name {
             fn read<'t>(
-                node: $crate::json::Node<'t>,
+                node: ::mizzen_json::Node<'t>,
                 reader: &mut $crate::ir::record::Reader<'t>,
             ) -> Option<Self> {
                 let members = reader.members(node, stringify!($name))?;
@@ -140,7 +140,7 @@ macro_rules! record {
                 Some($name { $($field: $field?,)* })
             }
 
-            fn schema(book: &mut $crate::ir::record::SchemaBook) -> $crate::json::Json {
+            fn schema(book: &mut $crate::ir::record::SchemaBook) -> ::mizzen_json::Json {
                 book.record(stringify!($name), concat!($($doc,)*), |fields| {
                     $(fields.kind($tag);)?
                     $(

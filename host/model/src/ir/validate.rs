@@ -1,17 +1,17 @@
 //! The validator: JSON → structure → stable ids → version. The first stage with errors reports alone, with all of them.
 
-use super::error::{Stage, ValidationError, Warning, shorten};
+use super::error::{Stage, ValidationError, shorten};
 use super::record::{Reader, Value};
 use super::records::IRDocument;
 use super::{lint, version};
-use crate::json::{Json, Limits, Node, ParseError, Tape, View, parse_lossy, position_of};
+use mizzen_json::{Json, Node, ParseError, Problem, ReadLimits, Tape, View, parse_lossy, position_of};
 use std::borrow::Cow;
 
 /// How much a validator reads and says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Bounds on the text.
-    pub json: Limits,
+    pub json: ReadLimits,
     /// Errors kept; the rest is counted.
     pub errors: usize,
     /// Warnings kept; with none, they are not even looked for.
@@ -22,7 +22,7 @@ impl Default for Options {
     /// 10,000 errors are more than anyone reads and keep a hostile document from growing in memory.
     fn default() -> Self {
         Options {
-            json: Limits::default(),
+            json: ReadLimits::default(),
             errors: 10_000,
             warnings: 1_000,
         }
@@ -39,7 +39,7 @@ pub struct Inspection {
     /// How many errors there were beyond [`Options::errors`].
     pub dropped: usize,
     /// What is suspicious in a valid document.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Problem>,
 }
 
 /// Why a text is not a valid document: empty when it is one. Never panics.

@@ -76,7 +76,10 @@ fn check(replace: &str, with: &str, line: usize, said: &[&str]) {
     let problems = Manifest::parse(&GOOD.replace(replace, with)).unwrap_err();
     let shown = problems.to_string();
     assert!(
-        problems.problems.iter().any(|problem| problem.line == line),
+        problems
+            .problems
+            .iter()
+            .any(|problem| problem.position.unwrap().line == line),
         "{with}: no problem on line {line}: {shown}"
     );
     for said in said {
@@ -200,7 +203,7 @@ fn all_problems_are_reported_together_in_the_order_of_the_lines() {
         .unwrap_err()
         .problems
         .iter()
-        .map(|problem| problem.line)
+        .map(|problem| problem.position.unwrap().line)
         .collect();
     assert_eq!(lines, [4, 8, 15]);
 }

@@ -1,7 +1,7 @@
 //! Sets of permissions, and what is left when several sets must all agree.
 
 use super::index::Index;
-use super::{HostPort, Kind, Permission, Use};
+use super::{HostPort, Permission, PermissionKind, Use};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PermissionSet {
     sorted: Vec<Permission>,
-    /// Where each kind ends in `sorted`, by [`Kind::index`]: a check looks at its own kind only.
-    ends: [usize; Kind::COUNT],
+    /// Where each kind ends in `sorted`, by [`PermissionKind::index`]: a check looks at its own kind only.
+    ends: [usize; PermissionKind::COUNT],
     /// Of the kinds with many permissions, which of them can allow a name at all.
-    indexes: Box<[(Kind, Index)]>,
+    indexes: Box<[(PermissionKind, Index)]>,
 }
 
 /// As many permissions of one kind are asked one after the other sooner than they are looked up.
@@ -23,7 +23,7 @@ impl FromIterator<Permission> for PermissionSet {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
         let sorted: BTreeSet<Permission> = permissions.into_iter().collect();
         let sorted: Vec<Permission> = sorted.into_iter().collect();
-        let mut ends = [0; Kind::COUNT];
+        let mut ends = [0; PermissionKind::COUNT];
         for (index, end) in ends.iter_mut().enumerate() {
             *end = sorted.partition_point(|permission| permission.kind().index() <= index);
         }
@@ -32,9 +32,15 @@ impl FromIterator<Permission> for PermissionSet {
             ends,
             indexes: Box::default(),
         };
-        let large = [Kind::Db, Kind::Llm, Kind::Net, Kind::Secret, Kind::Tools]
-            .into_iter()
-            .filter(|kind| set.of_kind(*kind).len() > FEW);
+        let large = [
+            PermissionKind::Db,
+            PermissionKind::Llm,
+            PermissionKind::Net,
+            PermissionKind::Secret,
+            PermissionKind::Tools,
+        ]
+        .into_iter()
+        .filter(|kind| set.of_kind(*kind).len() > FEW);
         let indexes = large.map(|kind| (kind, Index::new(set.of_kind(kind).iter().map(Permission::ends))));
         set.indexes = indexes.collect();
         set
@@ -58,7 +64,7 @@ impl PermissionSet {
     }
 
     /// The permissions of one kind: the kind is the first thing they are sorted by.
-    pub fn of_kind(&self, kind: Kind) -> &[Permission] {
+    pub fn of_kind(&self, kind: PermissionKind) -> &[Permission] {
         let end = |index: usize| self.ends.get(index).copied().unwrap_or(0);
         let start = kind.index().checked_sub(1).map_or(0, end);
         self.sorted.get(start..end(kind.index())).unwrap_or_default()
@@ -88,7 +94,7 @@ impl PermissionSet {
     }
 
     /// Whether the two sets have a use of this kind in common.
-    pub fn overlaps(&self, other: &Self, kind: Kind) -> bool {
+    pub fn overlaps(&self, other: &Self, kind: PermissionKind) -> bool {
         self.of_kind(kind)
             .iter()
             .any(|own| other.of_kind(kind).iter().any(|its| own.overlaps(its)))
@@ -149,7 +155,7 @@ impl Effective {
     }
 
     /// Whether any use of this kind may be allowed. An interface whose kind is not touched must not be linked at all.
-    pub fn touches(&self, kind: Kind) -> bool {
+    pub fn touches(&self, kind: PermissionKind) -> bool {
         self.layers.iter().enumerate().all(|(index, layer)| {
             !layer.of_kind(kind).is_empty()
                 && self
@@ -164,7 +170,7 @@ impl Effective {
     /// it takes to reach a loopback, private or link-local address.
     pub fn allows_by_name(&self, method: &str, target: &HostPort) -> bool {
         let granted = self.layers.get(1).is_some_and(|granted| {
-            granted.of_kind(Kind::Net).iter().any(|permission| {
+            granted.of_kind(PermissionKind::Net).iter().any(|permission| {
                 permission.allows(&Use::Net { method, target })
                     && permission
                         .net()
@@ -194,7 +200,7 @@ mod tests {
     fn nothing_is_allowed_by_default() {
         let nothing = Effective::new(set(&[]), set(&[]));
         assert!(!nothing.allows(&Use::Clock));
-        assert!(!nothing.touches(Kind::Clock));
+        assert!(!nothing.touches(PermissionKind::Clock));
         assert!(PermissionSet::default().is_empty());
     }
 
@@ -226,14 +232,14 @@ mod tests {
         assert!(effective.allows(&Use::Tool("acme.text.count")));
         assert!(!effective.allows(&Use::Tool("acme.text.diff")));
         assert!(!effective.allows(&Use::Tool("other.count")));
-        assert!(effective.touches(Kind::Tools));
+        assert!(effective.touches(PermissionKind::Tools));
     }
 
     #[test]
     fn an_interface_is_touched_only_when_the_layers_have_something_in_common() {
-        assert!(!Effective::new(set(&["net:a.com"]), set(&["net:b.com"])).touches(Kind::Net));
-        assert!(Effective::new(set(&["net:*.com"]), set(&["net:b.*"])).touches(Kind::Net));
-        assert!(!Effective::new(set(&["net:a.com"]), set(&["clock"])).touches(Kind::Net));
+        assert!(!Effective::new(set(&["net:a.com"]), set(&["net:b.com"])).touches(PermissionKind::Net));
+        assert!(Effective::new(set(&["net:*.com"]), set(&["net:b.*"])).touches(PermissionKind::Net));
+        assert!(!Effective::new(set(&["net:a.com"]), set(&["clock"])).touches(PermissionKind::Net));
     }
 
     #[test]

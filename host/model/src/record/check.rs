@@ -2,9 +2,10 @@
 //! nest: free-form values are not entered.
 
 use super::format::Format;
-use super::{Field, Kind, List, Presence, Record, Repetition, Text};
-use crate::json::{Event, Json, Object, Order, Walk, escape_token};
-use crate::problem::{Code, Problems, quote};
+use super::{Field, FieldKind, List, Presence, Record, Repetition, Text};
+use crate::problem::{Code, Problems};
+use mizzen_json::quote;
+use mizzen_json::{Event, Json, Object, Order, Walk, escape_token};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
@@ -85,10 +86,10 @@ impl Record {
     }
 }
 
-impl Kind {
+impl FieldKind {
     fn check(&self, value: &Json, path: Path<'_>, problems: &mut Problems) {
         match self {
-            Kind::Text(text) => match value.as_str() {
+            FieldKind::Text(text) => match value.as_str() {
                 Some(found) => text.check(found, path, problems),
                 None if matches!(text.format, Format::Free | Format::NotBlank) => {
                     wrong_type(value, "a string", path, problems)
@@ -99,13 +100,13 @@ impl Kind {
                     wrong_type(value, &expected, path, problems);
                 }
             },
-            Kind::Flag => {
+            FieldKind::Flag => {
                 if value.as_bool().is_none() {
                     wrong_type(value, "true or false", path, problems);
                 }
             }
-            Kind::Integer { min, max } => check_integer(value, *min, *max, path, problems),
-            Kind::Choice(choices) => match value.as_str() {
+            FieldKind::Integer { min, max } => check_integer(value, *min, *max, path, problems),
+            FieldKind::Choice(choices) => match value.as_str() {
                 Some(found) if choices.contains(&found) => {}
                 Some(found) => {
                     let message = format!("{} is not one of {}", quote(found), choices.join(", "));
@@ -113,9 +114,9 @@ impl Kind {
                 }
                 None => wrong_type(value, &format!("one of {}", choices.join(", ")), path, problems),
             },
-            Kind::List(list) => list.check(value, path, problems),
-            Kind::Record(record) => record.check(value, path, problems),
-            Kind::Object { max } => match value.as_object() {
+            FieldKind::List(list) => list.check(value, path, problems),
+            FieldKind::Record(record) => record.check(value, path, problems),
+            FieldKind::Object { max } => match value.as_object() {
                 Some(object) if object.len() > *max => {
                     let message = format!("has {} fields, at most {max} are allowed", object.len());
                     problems.push(path.to_string(), Code::TooLong, message);
@@ -123,7 +124,7 @@ impl Kind {
                 Some(_) => {}
                 None => wrong_type(value, "an object", path, problems),
             },
-            Kind::Any => {}
+            FieldKind::Any => {}
         }
     }
 }

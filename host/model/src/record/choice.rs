@@ -1,27 +1,36 @@
 //! Fixed sets of words, as enums.
 
-/// Defines an enum whose variants have a fixed spelling, and the list of spellings for the record's table.
+/// Defines an enum whose variants have a fixed spelling, and the lists of spellings for tables and schemas. `also` names another
+/// spelling that is read and never written.
 macro_rules! choice {
     (
         $(#[$doc:meta])*
-        pub enum $name:ident { $( $(#[$variant_doc:meta])* $variant:ident = $text:literal, )+ }
+        pub enum $name:ident {
+            $( $(#[$variant_doc:meta])* $variant:ident = $text:literal $(also $other:literal)? ),+ $(,)?
+        }
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $( $(#[$variant_doc])* $variant, )+ }
 
         impl $name {
-            /// Every spelling, in the seed's order.
+            /// Every value, in the seed's order.
+            pub const ALL: [Self; Self::NAMES.len()] = [$(Self::$variant),+];
+
+            /// Every spelling that is written, in the seed's order.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
+            /// Every spelling that is read.
+            pub const SPELLINGS: &'static [&'static str] = &[$($text, $($other,)?)+];
+
             /// The spelling in documents.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $text, )+ }
             }
 
             /// The value with that spelling.
             pub fn parse(text: &str) -> Option<Self> {
-                match text { $( $text => Some(Self::$variant), )+ _ => None }
+                match text { $( $text $(| $other)? => Some(Self::$variant), )+ _ => None }
             }
         }
 

@@ -5,8 +5,8 @@
 
 use super::check::whole_number;
 use super::{Path, Record};
-use crate::json::{Json, Object};
 use crate::problem::{Code, Problems};
+use mizzen_json::{Json, Object};
 
 /// Checks `value` by `record`'s table, then builds the type.
 pub(crate) fn read<T>(

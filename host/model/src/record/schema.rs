@@ -1,7 +1,7 @@
 //! A record's table as JSON Schema (Draft 2020-12).
 
-use super::{Kind, Presence, Record, Repetition};
-use crate::json::{Json, Object};
+use super::{FieldKind, Presence, Record, Repetition};
+use mizzen_json::{Json, Object};
 
 /// Where the schemas of nested records are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +61,10 @@ pub fn schema(record: &Record, references: References) -> Json {
     ])
 }
 
-fn of_kind(kind: &Kind, references: References) -> Json {
+fn of_kind(kind: &FieldKind, references: References) -> Json {
     let mut schema = Object::new();
     match kind {
-        Kind::Text(text) => {
+        FieldKind::Text(text) => {
             schema.insert("type", Json::from("string"));
             if text.min > 0 {
                 schema.insert("minLength", count(text.min));
@@ -77,20 +77,20 @@ fn of_kind(kind: &Kind, references: References) -> Json {
                 schema.insert("format", Json::from(annotation));
             }
         }
-        Kind::Flag => {
+        FieldKind::Flag => {
             schema.insert("type", Json::from("boolean"));
         }
-        Kind::Integer { min, max } => {
+        FieldKind::Integer { min, max } => {
             schema.insert("type", Json::from("integer"));
             schema.insert("minimum", Json::from(*min));
             schema.insert("maximum", Json::from(*max));
         }
-        Kind::Choice(choices) => {
+        FieldKind::Choice(choices) => {
             schema.insert("type", Json::from("string"));
             let choices: Vec<Json> = choices.iter().map(|choice| Json::from(*choice)).collect();
             schema.insert("enum", choices.into());
         }
-        Kind::List(list) => {
+        FieldKind::List(list) => {
             schema.insert("type", Json::from("array"));
             schema.insert("items", of_kind(list.item, references));
             if list.min > 0 {
@@ -101,12 +101,12 @@ fn of_kind(kind: &Kind, references: References) -> Json {
                 schema.insert("uniqueItems", Json::from(true));
             }
         }
-        Kind::Record(record) => return references.to(record),
-        Kind::Object { max } => {
+        FieldKind::Record(record) => return references.to(record),
+        FieldKind::Object { max } => {
             schema.insert("type", Json::from("object"));
             schema.insert("maxProperties", count(*max));
         }
-        Kind::Any => {}
+        FieldKind::Any => {}
     }
     schema.into()
 }
@@ -130,10 +130,10 @@ pub fn definitions(roots: &[&'static Record], references: References) -> Object 
     found
 }
 
-fn nested_record(kind: &Kind) -> Option<&'static Record> {
+fn nested_record(kind: &FieldKind) -> Option<&'static Record> {
     match kind {
-        Kind::Record(record) => Some(record),
-        Kind::List(list) => nested_record(list.item),
+        FieldKind::Record(record) => Some(record),
+        FieldKind::List(list) => nested_record(list.item),
         _ => None,
     }
 }

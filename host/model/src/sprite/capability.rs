@@ -1,8 +1,8 @@
 //! A named skill of a sprite, and what performs it.
 
 use super::ToolReference;
-use crate::json::{Json, Object};
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record};
+use mizzen_json::{Json, Object};
 
 /// The longest name of a capability, and so of a step's action, in characters.
 pub(crate) const CAPABILITY_NAME_MAX: usize = 128;
@@ -14,18 +14,22 @@ pub static CAPABILITY: Record = Record {
     fields: &[
         Field::required(
             "name",
-            Kind::text(1, CAPABILITY_NAME_MAX),
+            FieldKind::text(1, CAPABILITY_NAME_MAX),
             "The name that a step's action refers to.",
         ),
-        Field::required("description", Kind::text(0, 4096), "What the capability does."),
+        Field::required(
+            "description",
+            FieldKind::text(0, 4096),
+            "What the capability does.",
+        ),
         Field::required(
             "parameters",
-            Kind::Object { max: 1024 },
+            FieldKind::Object { max: 1024 },
             "JSON Schema of the parameters.",
         ),
         Field::optional(
             "tool",
-            Kind::formatted(Format::ToolReference),
+            FieldKind::formatted(Format::ToolReference),
             "The tool or skill that performs the capability, such as namespace.name@^1. Without it, the one installed tool of the capability's name does.",
         ),
     ],

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::fingerprint::{Fingerprint, FingerprintType};
 use crate::id::SpriteId;
-use crate::json::Json;
 use crate::problem::Problems;
-use crate::record::{Kind, Record, read};
+use crate::record::{FieldKind, Record, read};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
 
 /// The table of what POST and PUT take.
 pub static SPRITE_DRAFT: Record = Record {
@@ -21,7 +21,7 @@ pub static SPRITE_DRAFT: Record = Record {
         VERSION,
         CAPABILITIES,
         SYSTEM_PROMPT,
-        METADATA.holding(Kind::Record(&SPRITE_METADATA_DRAFT)),
+        METADATA.holding(FieldKind::Record(&SPRITE_METADATA_DRAFT)),
         FINGERPRINT_FIELD.read_only(),
         CHAINS,
         TESTS,

@@ -1,23 +1,23 @@
 //! Who wrote a sprite, when, and how to find it.
 
-use crate::json::Json;
-use crate::record::{Field, Fields, Format, Kind, ObjectWriter, Record};
+use crate::record::{Field, FieldKind, Fields, Format, ObjectWriter, Record};
 use crate::timestamp::Timestamp;
+use mizzen_json::Json;
 
-const AUTHOR: Field = Field::required("author", Kind::text(1, 256), "Who wrote the sprite.");
+const AUTHOR: Field = Field::required("author", FieldKind::text(1, 256), "Who wrote the sprite.");
 const CREATED: Field = Field::required(
     "created",
-    Kind::formatted(Format::Timestamp),
+    FieldKind::formatted(Format::Timestamp),
     "When it was written. Not part of the fingerprint.",
 );
 const UPDATED: Field = Field::required(
     "updated",
-    Kind::formatted(Format::Timestamp),
+    FieldKind::formatted(Format::Timestamp),
     "When it was last changed. Part of the fingerprint.",
 );
 const TAGS: Field = Field::required(
     "tags",
-    Kind::list(const { &Kind::text(1, 64) }, 0, 256),
+    FieldKind::list(const { &FieldKind::text(1, 64) }, 0, 256),
     "Words to find the sprite by.",
 );
 

@@ -1,27 +1,27 @@
 //! Declared tests of a sprite, and how an answer is judged.
 
-use crate::json::{Json, Object};
-use crate::record::{Field, Fields, Kind, ObjectWriter, Record};
+use crate::record::{Field, FieldKind, Fields, ObjectWriter, Record};
+use mizzen_json::{Json, Object};
 
 /// A test case's table.
 pub static TEST_CASE: Record = Record {
     name: "TestCase",
     about: "A declarative test of a sprite's behaviour.",
     fields: &[
-        Field::required("name", Kind::text(1, 256), "What the test shows."),
+        Field::required("name", FieldKind::text(1, 256), "What the test shows."),
         Field::required(
             "input",
-            Kind::Object { max: 1024 },
+            FieldKind::Object { max: 1024 },
             "What the sprite is given. Its `action` chooses the capability when the sprite has several.",
         ),
         Field::required(
             "expected_output",
-            Kind::Object { max: 1024 },
+            FieldKind::Object { max: 1024 },
             "What must come back: every field here, equal; other fields are allowed.",
         ),
         Field::optional(
             "tags",
-            Kind::list(const { &Kind::text(1, 64) }, 0, 256),
+            FieldKind::list(const { &FieldKind::text(1, 64) }, 0, 256),
             "Words to select the test by.",
         ),
     ],

@@ -2,8 +2,8 @@
 //! is the caller's part.
 
 use super::{Sprite, SpriteBody, TestCase};
-use crate::json::{Json, Object};
-use crate::problem::{field_path, item_path};
+use mizzen_json::{Json, Object};
+use mizzen_json::{field_path, item_path};
 
 /// How many differences one case reports; the first ones are what a person reads.
 const MAX_DIFFERENCES: usize = 20;

@@ -1,8 +1,9 @@
 //! The version of a sprite: SemVer 2.0.0, all of it.
 //!
-//! Not the `semver` crate: it refuses numbers beyond 64 bits, which SemVer and the JSON Schema allow, and it orders
-//! build metadata, which SemVer does not (D9 compares by precedence).
+//! The `semver` crate judges and orders pre-releases and build metadata. The three numbers are kept as digits: SemVer and the JSON Schema
+//! allow more than 64 bits of each. [`SemVer::precedence`] is the order, and not `Ord`, because build metadata has none (D9).
 
+use semver::{BuildMetadata, Prerelease};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -24,26 +25,16 @@ pub struct NotAVersion;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SemVer(String);
 
+/// The numbers and the pre-release of a version.
 struct Parts<'a> {
     core: [&'a str; 3],
-    pre_release: Option<&'a str>,
+    pre_release: Prerelease,
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_digit())
         && (text == "0" || !text.starts_with('0'))
-}
-
-fn is_identifier(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-}
-
-fn is_all_digits(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn split(text: &str) -> Option<Parts<'_>> {
@@ -59,11 +50,12 @@ fn split(text: &str) -> Option<Parts<'_>> {
     let core = [numbers.next()?, numbers.next()?, numbers.next()?];
     let valid = numbers.next().is_none()
         && core.iter().all(|number| is_number(number))
-        && pre_release.is_none_or(|text| {
-            text.split('.')
-                .all(|id| is_identifier(id) && (!is_all_digits(id) || is_number(id)))
-        })
-        && build.is_none_or(|text| text.split('.').all(is_identifier));
+        // An empty one is the crate's way to say that there is none.
+        && build.is_none_or(|text| BuildMetadata::new(text).is_ok_and(|build| !build.is_empty()));
+    let pre_release = match pre_release {
+        None => Prerelease::EMPTY,
+        Some(text) => Prerelease::new(text).ok().filter(|pre| !pre.is_empty())?,
+    };
     valid.then_some(Parts { core, pre_release })
 }
 
@@ -75,15 +67,6 @@ pub(crate) fn is_semver(text: &str) -> bool {
 /// Compares numbers of any size: without leading zeros, the longer one is greater.
 fn compare_numbers(left: &str, right: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
-}
-
-fn compare_identifiers(left: &str, right: &str) -> Ordering {
-    match (is_all_digits(left), is_all_digits(right)) {
-        (true, true) => compare_numbers(left, right),
-        (true, false) => Ordering::Less,
-        (false, true) => Ordering::Greater,
-        (false, false) => left.cmp(right),
-    }
 }
 
 impl SemVer {
@@ -116,25 +99,7 @@ impl SemVer {
             .zip(right.core)
             .map(|(a, b)| compare_numbers(a, b));
         let core = core.fold(Ordering::Equal, Ordering::then);
-        core.then_with(|| match (left.pre_release, right.pre_release) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(_), None) => Ordering::Less,
-            (Some(left), Some(right)) => {
-                let (mut left, mut right) = (left.split('.'), right.split('.'));
-                loop {
-                    let step = match (left.next(), right.next()) {
-                        (None, None) => return Ordering::Equal,
-                        (None, Some(_)) => return Ordering::Less,
-                        (Some(_), None) => return Ordering::Greater,
-                        (Some(a), Some(b)) => compare_identifiers(a, b),
-                    };
-                    if step.is_ne() {
-                        return step;
-                    }
-                }
-            }
-        })
+        core.then_with(|| left.pre_release.cmp(&right.pre_release))
     }
 }
 
@@ -207,6 +172,8 @@ mod tests {
             "1.0.0-beta.2",
             "1.0.0-beta.11",
             "1.0.0-rc.1",
+            "1.0.0-rc.18446744073709551615",
+            "1.0.0-rc.18446744073709551616",
             "1.0.0",
             "1.0.1",
             "1.10.0",

@@ -1,7 +1,7 @@
 //! A tool as a guest or a JSON document describes it, before anything is checked.
 
 use super::{ReplayPolicy, SideEffects, ToolProblem};
-use crate::namespace::shorten;
+use mizzen_json::shorten;
 use serde_json::{Map, Value};
 
 /// A tool as described; every text still hostile.

@@ -3,7 +3,7 @@
 //! An author may claim more. `tools` is judged where the callees are known, at registration: here it counts for nothing.
 
 use super::SideEffects;
-use crate::permission::{Access, Kind, Permission, Use};
+use crate::permission::{Access, Permission, PermissionKind, Use};
 
 /// Methods that ask a server for something and change nothing there (RFC 9110, 9.2.1). `OPTIONS` and `TRACE` are safe too, and
 /// nobody reads data with them, so they are not worth an exception.
@@ -14,16 +14,16 @@ impl SideEffects {
     pub fn of_permission(permission: &Permission) -> Self {
         match permission.kind() {
             // The same at every replay (they are recorded), and nothing outside is touched: a function of what it is given.
-            Kind::Clock | Kind::Config | Kind::Random => Self::None,
+            PermissionKind::Clock | PermissionKind::Config | PermissionKind::Random => Self::None,
             // Judged by its callees.
-            Kind::Tools => Self::None,
+            PermissionKind::Tools => Self::None,
             // A value from outside that no journal holds (D35).
-            Kind::Secret => Self::Read,
+            PermissionKind::Secret => Self::Read,
             // Sends its input to a third party in the body of a request and costs money each time.
-            Kind::Llm => Self::External,
-            Kind::Kv | Kind::Db if permission.allows_access(Access::Write) => Self::Write,
-            Kind::Kv | Kind::Db => Self::Read,
-            Kind::Net => Self::of_method(permission.net().and_then(|scope| scope.method())),
+            PermissionKind::Llm => Self::External,
+            PermissionKind::Kv | PermissionKind::Db if permission.allows_access(Access::Write) => Self::Write,
+            PermissionKind::Kv | PermissionKind::Db => Self::Read,
+            PermissionKind::Net => Self::of_method(permission.net().and_then(|scope| scope.method())),
         }
     }
 

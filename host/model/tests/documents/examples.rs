@@ -1,6 +1,6 @@
 //! Documents that use every field.
 
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 
 pub(crate) const SOL_FORGE: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c35";
 pub(crate) const LEWIS: &str = "3f2c1d9e-5b7a-4c86-9e21-0a4d6f8b1c36";
@@ -107,6 +107,6 @@ pub(crate) fn with(document: &str, pointer: &str, value: Option<&str>) -> Json {
 pub(crate) fn summary(problems: &mizzen_model::problem::Problems) -> Vec<(String, &'static str)> {
     problems
         .iter()
-        .map(|problem| (problem.path.clone(), problem.code.as_str()))
+        .map(|problem| (problem.path.clone(), problem.code))
         .collect()
 }

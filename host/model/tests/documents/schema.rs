@@ -1,8 +1,8 @@
 //! `iris.schema.json`: a golden file, and that it accepts exactly what the types accept.
 
 use crate::examples::{LEWIS, chain, council, json, sprite};
+use mizzen_json::Json;
 use mizzen_model::document::{Document, iris_schema};
-use mizzen_model::json::Json;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::sync::LazyLock;

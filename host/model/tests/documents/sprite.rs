@@ -1,9 +1,9 @@
 //! Each validation of a sprite, once.
 
 use crate::examples::{SOL_FORGE, json, sprite, summary, with};
-use mizzen_model::fingerprint::{Fingerprint, FingerprintType};
+use mizzen_json::Json;
+use mizzen_model::fingerprint::{Fingerprint, FingerprintType, canonical_text};
 use mizzen_model::id::SpriteId;
-use mizzen_model::json::Json;
 use mizzen_model::sprite::{Role, Sprite, SpriteDraft, Stamp, select_cases};
 use mizzen_model::timestamp::Timestamp;
 
@@ -216,6 +216,37 @@ fn what_the_server_sets_may_be_absent_and_is_not_taken_over() {
     let resolved = SpriteDraft::parse(&bare).unwrap().resolve(stamp());
     assert_eq!(resolved.metadata.created.as_str(), "1970-01-01T00:00:00Z");
     assert_eq!(resolved.metadata.updated.as_str(), "2026-04-27T10:00:00Z");
+}
+
+#[test]
+fn fingerprints_agree_with_the_reference() {
+    let rows = Json::parse(include_str!("../data/sprite-fingerprints.json")).unwrap();
+    for row in rows.as_array().unwrap().iter() {
+        let name = row.get("name").unwrap();
+        let sprite = row.get("sprite").unwrap();
+        assert_eq!(
+            Some(canonical_text(sprite).as_str()),
+            row.get("canonical").unwrap().as_str(),
+            "{name:?}"
+        );
+        let expected = row.get("expected").unwrap();
+        let fingerprint = Fingerprint::of(sprite, FingerprintType::default());
+        assert_eq!(
+            Some(fingerprint.to_string().as_str()),
+            expected.get("text").unwrap().as_str(),
+            "{name:?}"
+        );
+        assert_eq!(
+            Some(fingerprint.hash()),
+            expected.get("hash").unwrap().as_str(),
+            "{name:?}"
+        );
+        assert_eq!(
+            Some(fingerprint.algorithm()),
+            expected.get("type").unwrap().as_str(),
+            "{name:?}"
+        );
+    }
 }
 
 #[test]

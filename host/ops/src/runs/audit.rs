@@ -7,10 +7,10 @@ use super::seal::DOMAIN;
 use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use mizzen_catalog::key::PublicKey;
+use mizzen_json::{ReadLimits, parse};
 use mizzen_model::hex;
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
-use mizzen_model::json::{Limits, parse};
 use mizzen_store::RunRecord;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -28,7 +28,7 @@ const PARTS: &[&str] = &[
     "seal",
 ];
 /// As much as a file of an export may hold; journals are bounded by their chains.
-const LIMITS: Limits = Limits {
+const LIMITS: ReadLimits = ReadLimits {
     bytes: 1 << 30,
     depth: 8,
     values: 32_000_000,

@@ -2,7 +2,7 @@
 //! tree of values first.
 
 use super::entry::EntryKind;
-use mizzen_model::json::{Form, serde_to_canonical, write_string};
+use mizzen_json::{Form, serde_to_canonical, write_string};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -6,11 +6,11 @@ use crate::error::{Fault, OpError};
 use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::graph::{GraphLimits, Lowered};
 use mizzen_engine::plan::ToolPlan;
+use mizzen_json::{Form, Json, write_string};
 use mizzen_model::council::Council;
 use mizzen_model::duration::Duration;
 use mizzen_model::id::{ChainId, CouncilId, SpriteId};
 use mizzen_model::ir::{IRDocument, Options, dumps_canonical, inspect_value};
-use mizzen_model::json::{Form, Json, write_string};
 use uuid::Uuid;
 
 /// The one member of a tool call's definition. A council has no such member.

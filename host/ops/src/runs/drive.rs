@@ -28,7 +28,7 @@ use super::resolve::StepCall;
 use super::{EndedRun, Message, Progress, Rejected, RunPhase, Steering};
 use crate::host::Host;
 use crate::metrics::Family;
-use crate::traces::Span;
+use crate::traces::TraceSpan;
 use lanes::Lane;
 use mizzen_engine::plan::Plan;
 use mizzen_engine::run::{CallFailure, Command, Event, Run};
@@ -108,7 +108,7 @@ pub(crate) struct Driver {
     /// Messages that wait until packs have answered.
     postponed: VecDeque<Message>,
     progress: watch::Sender<Progress>,
-    span: Option<Span>,
+    span: Option<TraceSpan>,
     /// What the run came to, as it is stored.
     sealed: Option<Arc<str>>,
     /// Whether something was taken out of what is in the store.

@@ -14,13 +14,13 @@ use crate::document::stored;
 use crate::error::Fault;
 use mizzen_engine::plan::Governs;
 use mizzen_engine::run::{CallFailure, Event, KeptLog, Released, Run, Transient};
+use mizzen_json::serde_to_canonical;
 use mizzen_model::execution::{
     Approval, CallLog, ChainExecutionResult, GateEvaluation, NestedExecution, NestedStatus, RuleEvaluation,
     StepStatus,
 };
 use mizzen_model::id::ExecutionId;
 use mizzen_model::journal::Link;
-use mizzen_model::json::serde_to_canonical;
 use mizzen_store::RunEvent;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -409,7 +409,7 @@ pub(super) fn body(event: &Event) -> Body {
 
 /// What is said before a call that changes the world; none for one that does not.
 pub(super) fn intent(run: &Run<StepCall>, pin: &Pin, order: u32, attempt: u32) -> Option<Body> {
-    if matches!(pin.side_effects.as_str(), "none" | "read") {
+    if pin.side_effects.is_harmless() {
         return None;
     }
     let mut body = Body::of_kind(EntryKind::Intent);

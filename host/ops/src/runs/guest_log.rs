@@ -2,8 +2,8 @@
 
 use super::resolve::Pin;
 use mizzen_engine::{CallReport, LogLevel as GuestLevel, LogLine};
+use mizzen_json::steers_a_terminal;
 use mizzen_model::execution::{CallLog, LogEntry, LogLevel};
-use mizzen_model::namespace::steers_a_terminal;
 
 /// Writes every line on the host's log, at its own level: `target` is `mizzen::plugin`.
 pub(super) fn tell(pin: &Pin, execution_id: &str, step: Option<u32>, report: &CallReport) {

@@ -129,7 +129,7 @@ pub(super) fn callee(pin: &Pin) -> Callee {
             tool: pin.tool.clone(),
             version: pin.version.clone(),
             plugin: pin.plugin.clone(),
-            side_effects: pin.side_effects.clone(),
+            side_effects: pin.side_effects,
         },
         digest: pin.digest.clone(),
         repeatable: if pin.repeatable {

@@ -8,13 +8,14 @@ use crate::governance;
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::toolbox::{InstalledPack, Loaded, MomentTerms};
-use mizzen_engine::pack::{Decision, DecisionDraft, Severity};
+use mizzen_engine::pack::{Decision, DecisionDraft};
 use mizzen_engine::plan::{MountedPack, ToolFacts};
 use mizzen_engine::run::{Command, Event, Evidence, PackAnswer, PackQuestion, Run};
+use mizzen_json::{Form, serde_write_canonical, write_string};
 use mizzen_model::execution::PackEvaluation;
-use mizzen_model::governance::{PackMode, PackMount, PackOrigin};
-use mizzen_model::json::{Form, serde_write_canonical, write_string};
+use mizzen_model::governance::{Mount, PackMode, PackOrigin, PackSeverity};
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -64,7 +65,7 @@ pub(crate) struct PackSet {
 
 impl PackSet {
     /// Finds what governs a run, in load order. A pack that is mounted twice is asked once, as strictly as any mount says.
-    pub(super) fn find(loaded: &Loaded, mounts: &[(PackOrigin, PackMount)]) -> (Vec<PackPin>, Self) {
+    pub(super) fn find(loaded: &Loaded, mounts: &[(PackOrigin, Mount)]) -> (Vec<PackPin>, Self) {
         let mut pins: Vec<PackPin> = Vec::new();
         let mut set = Self::default();
         for (origin, mount) in mounts {
@@ -128,7 +129,7 @@ pub(super) fn about(call: &super::resolve::StepCall) -> ToolFacts {
         tool: call.pin.tool.clone(),
         version: call.pin.version.clone(),
         plugin: call.pin.plugin.clone(),
-        side_effects: call.pin.side_effects.clone(),
+        side_effects: call.pin.side_effects,
     }
 }
 
@@ -275,7 +276,7 @@ pub(super) fn is_quiet(command: &Command, run: &Run<StepCall>) -> bool {
         Command::AskPacks(_) => true,
         Command::Call { order, .. } => run
             .call_of(*order)
-            .is_none_or(|call| call.pin.side_effects == "none"),
+            .is_none_or(|call| call.pin.side_effects == SideEffects::None),
         Command::NestedCall { callee, .. } => callee.is_pure(),
         // A guest is answered: what it does then is its own call's, which is in the journal.
         Command::NestedReply { .. } => true,
@@ -387,7 +388,7 @@ pub(super) fn parse(value: &Value) -> Option<Event> {
             Some(rule) => {
                 let draft = DecisionDraft {
                     action: text("action")?,
-                    severity: severity(&text("severity")?)?,
+                    severity: PackSeverity::parse(&text("severity")?)?,
                     rule,
                     reason: text("reason")?,
                     details: said
@@ -406,17 +407,11 @@ pub(super) fn parse(value: &Value) -> Option<Event> {
     })
 }
 
-fn severity(text: &str) -> Option<Severity> {
-    [Severity::Info, Severity::Warning, Severity::Violation]
-        .into_iter()
-        .find(|severity| severity.as_str() == text)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use mizzen_model::json::serde_to_canonical;
+    use mizzen_json::serde_to_canonical;
     use serde_json::json;
 
     #[test]

@@ -7,7 +7,7 @@ use super::resolve::StepCall;
 use crate::host::Host;
 use crate::metrics::Family;
 use crate::toolbox::{CallError, CallRequest, ToolResult};
-use crate::traces::{Span, SpanContext, SpanKind};
+use crate::traces::{SpanContext, SpanKind, TraceSpan};
 use mizzen_engine::CallStage;
 use mizzen_engine::run::{CallFailure, Event, GateQuestion, Transient, Within};
 use mizzen_model::execution::CallLog;
@@ -41,7 +41,7 @@ pub(crate) struct Work {
 
 impl Work {
     /// A span of its own for a call; only for runs that are traced.
-    fn span(&self, host: &Host, name: &str) -> Option<Span> {
+    fn span(&self, host: &Host, name: &str) -> Option<TraceSpan> {
         let mut span = host.traces.begin(name, SpanKind::Internal, Some(self.trace?))?;
         span.set("mizzen.tool", self.call.pin.tool.as_str());
         span.set("mizzen.plugin", self.call.pin.plugin.as_str());

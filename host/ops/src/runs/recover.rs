@@ -308,19 +308,20 @@ mod tests {
     use super::*;
     use crate::caller::Caller;
     use mizzen_model::execution::ExecutionStatus;
-    use mizzen_model::json::{Json, Limits, parse};
+    use mizzen_json::{Json, ReadLimits, parse};
+    use mizzen_model::tool_spec::SideEffects;
     use mizzen_store_sqlite::{Options, SqliteStore};
     use serde_json::{Value, json};
 
     fn document(value: &Value) -> Json {
-        parse(&value.to_string(), Limits::default())
+        parse(&value.to_string(), ReadLimits::default())
             .unwrap()
             .root()
             .to_json()
     }
 
     /// A host that stopped in the middle of a call, as its store shows it; then how the run ends after a restart.
-    async fn ended_after_restart(side_effects: &str, repeatable: bool) -> (ExecutionStatus, String) {
+    async fn ended_after_restart(side_effects: SideEffects, repeatable: bool) -> (ExecutionStatus, String) {
         let folder = tempfile::tempdir().unwrap();
         let host = Arc::new(Host::new(
             SqliteStore::open(folder.path(), &Options::default())
@@ -360,7 +361,7 @@ mod tests {
                 version: "1.0.0".to_owned(),
                 plugin: "bank".to_owned(),
                 digest: "blake3:00".to_owned(),
-                side_effects: side_effects.to_owned(),
+                side_effects,
                 repeatable,
             }),
         }];
@@ -398,10 +399,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_in_doubt_is_made_again_only_where_that_does_no_harm() {
-        let in_doubt = ended_after_restart("external", false).await;
+        let in_doubt = ended_after_restart(SideEffects::External, false).await;
         assert_eq!(in_doubt, (ExecutionStatus::Failed, "IN_DOUBT".to_owned()));
         // The others are called again, and the plugin is not there any more.
-        for (side_effects, repeatable) in [("external", true), ("none", true)] {
+        for (side_effects, repeatable) in [(SideEffects::External, true), (SideEffects::None, true)] {
             let again = ended_after_restart(side_effects, repeatable).await;
             assert_eq!(again, (ExecutionStatus::Failed, "PLUGIN_GONE".to_owned()));
         }

@@ -50,22 +50,21 @@ pub(crate) struct Pin {
     pub(crate) version: String,
     pub(crate) plugin: String,
     pub(crate) digest: String,
-    pub(crate) side_effects: String,
+    pub(crate) side_effects: SideEffects,
     /// Whether a second call of the same step does no harm.
     pub(crate) repeatable: bool,
 }
 
 impl Pin {
     pub(super) fn of(spec: &ToolSpec, plugin: &VerifiedPlugin) -> Self {
-        let harmless = matches!(spec.side_effects(), SideEffects::None | SideEffects::Read);
         Self {
             tool: spec.id().to_string(),
             version: spec.version().to_string(),
             plugin: plugin.name().to_string(),
             digest: plugin.digest().to_string(),
-            side_effects: spec.side_effects().as_str().to_owned(),
+            side_effects: spec.side_effects(),
             // A tool that names a key tells a repeated call from a second one.
-            repeatable: harmless || spec.idempotency_key().is_some(),
+            repeatable: spec.side_effects().is_harmless() || spec.idempotency_key().is_some(),
         }
     }
 }
@@ -389,24 +388,13 @@ fn find(loaded: &Loaded, installed: &crate::registry::Installed, capability: &Ca
         Ok(provided) => provided,
         Err(unresolved) => return nothing(unresolved.reason),
     };
-    let exact = format!("{}@={}", provided.id, provided.version);
-    let registered = ToolRequirement::parse(&exact)
-        .map_err(|error| error.to_string())
-        .and_then(|wanted| {
-            loaded
-                .registry()
-                .resolve(&wanted)
-                .map_err(|error| error.to_string())
-        });
-    let tool = match registered {
-        Ok(tool) => tool,
-        Err(reason) => {
-            return nothing(format!(
-                "{exact} cannot be called by a step ({reason}); name a tool with `tool`"
-            ));
-        }
-    };
-    Found::Tool(Pin::of(tool.spec(), tool.plugin()))
+    match loaded.registry().tool(&provided.id, &provided.version) {
+        Some(tool) => Found::Tool(Pin::of(tool.spec(), tool.plugin())),
+        None => nothing(format!(
+            "{}@={} cannot be called by a step (it is a {}); name a tool with `tool`",
+            provided.id, provided.version, provided.kind
+        )),
+    }
 }
 
 fn target(loaded: &Loaded, found: Found, asks: &Asks<'_>) -> Result<Target<StepCall>, Unresolved> {

@@ -7,7 +7,7 @@ use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_catalog::{LoadFailure, LoadPlan, PlannedPlugin, VerifiedPlugin};
 use mizzen_engine::{InstalledTool, Permit, Tool};
 use mizzen_model::manifest::Provides;
-use mizzen_sandbox::{Plugin, PrepareError};
+use mizzen_sandbox::{CallablePlugin, PrepareError};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -134,7 +134,7 @@ fn by_id(
     by_id
 }
 
-async fn described(plugin: &Plugin) -> Result<Described, Failure> {
+async fn described(plugin: &CallablePlugin) -> Result<Described, Failure> {
     let verified = plugin.verified();
     let permit = || Permit::to_describe(verified);
     let failed = |error: mizzen_sandbox::DescribeError| Failure::Describe(error.to_string());

@@ -5,7 +5,7 @@ use super::{MemoryKv, Toolbox};
 use crate::outgoing::PrivateHosts;
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_engine::{CallPolicy, Schema};
-use mizzen_model::governance::PackMount;
+use mizzen_model::governance::Mount;
 use mizzen_model::namespace::PluginName;
 use mizzen_model::permission::Use;
 use mizzen_sandbox::{Http, KeyValue, Secret, Services};
@@ -38,7 +38,7 @@ pub struct Outfit {
     /// The terms of calls that tools make.
     pub policy: CallPolicy,
     /// Packs that govern every run.
-    pub governance: Vec<PackMount>,
+    pub governance: Vec<Mount>,
     /// What becomes of a plugin without settings whose schema demands some.
     pub unconfigured: Unconfigured,
 }

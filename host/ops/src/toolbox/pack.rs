@@ -9,7 +9,7 @@ use mizzen_engine::run::MomentFacts;
 use mizzen_engine::{Permit, Usage};
 use mizzen_model::manifest::{Manifest, Provides};
 use mizzen_model::pack::{Moment, PackDescriptor};
-use mizzen_sandbox::{Evaluation, Plugin};
+use mizzen_sandbox::{CallablePlugin, Evaluation};
 use semver::{Version, VersionReq};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// A pack that can be asked: nothing is left to compile or look up.
 pub struct InstalledPack {
-    plugin: Plugin,
+    plugin: CallablePlugin,
     descriptor: Arc<PackDescriptor>,
     /// The same for all of its evaluations.
     permit: Permit,
@@ -47,7 +47,7 @@ impl std::fmt::Debug for InstalledPack {
 }
 
 impl InstalledPack {
-    pub(super) fn new(item: &RegisteredItem, plugin: Plugin, settings: Option<&str>) -> Option<Self> {
+    pub(super) fn new(item: &RegisteredItem, plugin: CallablePlugin, settings: Option<&str>) -> Option<Self> {
         let descriptor = Arc::clone(item.pack.as_ref()?);
         Some(Self {
             permit: Permit::for_pack(plugin.verified(), descriptor.id()),

@@ -1,7 +1,7 @@
 //! The running set as API users see it.
 
 use super::Loaded;
-use crate::registry::{DisabledPlugin, Installed, Kind, Plugin, Provided};
+use crate::registry::{DisabledPlugin, Installed, InstalledPlugin, Provided};
 use mizzen_catalog::VerifiedPlugin;
 use mizzen_catalog::register::{RegisteredItem, RegisteredTool};
 use mizzen_model::manifest::{Manifest, Provides};
@@ -17,19 +17,15 @@ impl Loaded {
         };
         for tool in self.registry.tools() {
             installed.provided.push(Provided {
-                kind: Kind::Tool,
+                kind: Provides::Tool,
                 id: tool.spec().id().to_string(),
                 version: tool.spec().version().clone(),
                 plugin: tool.plugin().name().to_string(),
                 document: tool_document(tool),
             });
         }
-        for (provides, kind) in [
-            (Provides::Skill, Kind::Skill),
-            (Provides::Store, Kind::Store),
-            (Provides::Pack, Kind::Pack),
-        ] {
-            for item in self.registry.items(provides) {
+        for kind in [Provides::Skill, Provides::Store, Provides::Pack] {
+            for item in self.registry.items(kind) {
                 installed.provided.push(Provided {
                     kind,
                     id: item.id.clone(),
@@ -41,7 +37,7 @@ impl Loaded {
         }
         for ready in self.plugins.values() {
             let verified = ready.plugin.verified();
-            let plugin = Plugin {
+            let plugin = InstalledPlugin {
                 name: verified.name().to_string(),
                 version: verified.version().clone(),
                 document: plugin_document(verified, &installed.provided),

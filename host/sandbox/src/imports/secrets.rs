@@ -3,7 +3,7 @@
 use super::absent;
 use crate::bindings::mizzen::plugin::{secrets, types};
 use crate::state::CallState;
-use mizzen_model::namespace::shorten;
+use mizzen_json::shorten;
 use mizzen_model::permission::Use;
 
 impl secrets::Host for CallState {

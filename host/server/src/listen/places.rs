@@ -47,7 +47,7 @@ impl Places {
     }
 
     /// Assigns a place to an address; none when it has its share already.
-    pub(crate) fn give(self: &Arc<Self>, place: OwnedSemaphorePermit, peer: IpAddr) -> Option<Place> {
+    pub(crate) fn give(self: &Arc<Self>, place: OwnedSemaphorePermit, peer: IpAddr) -> Option<ConnectionSlot> {
         let address = network::of(peer);
         let most = match self.share {
             Share::Set(most) => most,
@@ -60,7 +60,7 @@ impl Places {
             return None;
         }
         *own = own.saturating_add(1);
-        Some(Place {
+        Some(ConnectionSlot {
             places: Arc::clone(self),
             address,
             _place: place,
@@ -70,13 +70,13 @@ impl Places {
 
 /// A place that a connection has.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     places: Arc<Places>,
     address: IpAddr,
     _place: OwnedSemaphorePermit,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut held = self.places.held.lock().unwrap_or_else(PoisonError::into_inner);
         let left = held.get(&self.address).map_or(0, |own| own.saturating_sub(1));
@@ -93,7 +93,7 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    async fn take(places: &Arc<Places>, address: &str) -> Option<Place> {
+    async fn take(places: &Arc<Places>, address: &str) -> Option<ConnectionSlot> {
         let place = places.wait().await.unwrap();
         places.give(place, address.parse().unwrap())
     }

@@ -14,7 +14,7 @@ use super::parameters;
 use crate::call::{Call, JSON, invalid_parameter};
 use crate::openapi::component;
 use crate::problem::Problem;
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
+use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, ParameterPlace, Route, Success};
 use axum::http::Method;
 use mizzen_model::execution::ChainExecutionResult;
 use mizzen_ops::Grant;
@@ -96,7 +96,7 @@ fn id(what: &'static str) -> Parameter {
 fn header_parameter(name: &'static str, description: &'static str, schema: Value) -> Parameter {
     Parameter {
         name,
-        place: Place::Header,
+        place: ParameterPlace::Header,
         description,
         schema,
         example: None,

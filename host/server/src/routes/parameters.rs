@@ -1,6 +1,6 @@
 //! Parameters that several routes take.
 
-use crate::route::{Parameter, Place, Success};
+use crate::route::{Parameter, ParameterPlace, Success};
 use mizzen_model::id::UUID_PATTERN;
 use mizzen_ops::List;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub const PAGE_DEFAULT: usize = 20;
 pub fn id(what: &'static str) -> Parameter {
     Parameter {
         name: "id",
-        place: Place::Path,
+        place: ParameterPlace::Path,
         description: what,
         schema: json!({"type": "string", "format": "uuid", "pattern": UUID_PATTERN}),
         example: Some(json!(super::examples::SPRITE_ID)),
@@ -25,7 +25,7 @@ pub fn id(what: &'static str) -> Parameter {
 pub fn query(name: &'static str, description: &'static str, schema: Value) -> Parameter {
     Parameter {
         name,
-        place: Place::Query,
+        place: ParameterPlace::Query,
         description,
         schema,
         example: None,
@@ -55,7 +55,7 @@ pub fn force(description: &'static str) -> Parameter {
 pub fn if_match() -> Parameter {
     Parameter {
         name: "If-Match",
-        place: Place::Header,
+        place: ParameterPlace::Header,
         description: "The ETag of the revision to replace; 412 when it is not the current one.",
         schema: json!({"type": "string"}),
         example: None,
@@ -69,7 +69,7 @@ pub const IF_NONE_MATCH: &str = "If-None-Match";
 pub fn if_none_match() -> Parameter {
     Parameter {
         name: IF_NONE_MATCH,
-        place: Place::Header,
+        place: ParameterPlace::Header,
         description: "The ETag of the revision that the caller has; 304 without a body while it is the current one.",
         schema: json!({"type": "string"}),
         example: None,
@@ -94,7 +94,7 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 pub fn idempotency_key() -> Parameter {
     Parameter {
         name: IDEMPOTENCY_KEY,
-        place: Place::Header,
+        place: ParameterPlace::Header,
         description: "The same key and body give the same answer for a day, without doing it twice; another body is 422.",
         schema: json!({"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"}),
         example: None,

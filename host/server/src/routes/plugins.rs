@@ -4,9 +4,10 @@ use crate::access;
 use crate::call::{Call, JSON, Reply, invalid_parameter};
 use crate::openapi::component;
 use crate::problem::{Code, Problem};
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, Place, Route, Success};
+use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, Handler, Parameter, ParameterPlace, Route, Success};
 use axum::http::{Method, StatusCode};
-use mizzen_ops::{Approval, Caller, Direction, Grant, Host, Kind, OpError, Placement, PluginUpload, Switch};
+use mizzen_model::manifest::Provides;
+use mizzen_ops::{Approval, Caller, Direction, Grant, Host, OpError, Placement, PluginUpload, Switch};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ fn listing(
 fn plugin_name() -> Parameter {
     Parameter {
         name: "name",
-        place: Place::Path,
+        place: ParameterPlace::Path,
         description: "The plugin's name.",
         schema: json!({"type": "string", "minLength": 1, "maxLength": 64}),
         example: Some(json!("hello-plugin")),
@@ -79,7 +80,7 @@ fn plugin_name() -> Parameter {
 fn query(name: &'static str, description: &'static str, schema: Value) -> Parameter {
     Parameter {
         name,
-        place: Place::Query,
+        place: ParameterPlace::Query,
         description,
         schema,
         example: None,
@@ -315,21 +316,21 @@ async fn tools(call: Call) -> Result<Reply, Problem> {
         match call.parameter("tag") {
             Some(tag) if (1..=MAX_TAG).contains(&tag.chars().count()) => host.list_tools_tagged(tag),
             Some(tag) => return Err(invalid_parameter("tag", tag, "1 to 256 characters")),
-            None => host.list_provided(Kind::Tool),
+            None => host.list_provided(Provides::Tool),
         },
     ))
 }
 
 async fn skills(call: Call) -> Result<Reply, Problem> {
-    Ok(items("skills", call.app.host.list_provided(Kind::Skill)))
+    Ok(items("skills", call.app.host.list_provided(Provides::Skill)))
 }
 
 async fn stores(call: Call) -> Result<Reply, Problem> {
-    Ok(items("stores", call.app.host.list_provided(Kind::Store)))
+    Ok(items("stores", call.app.host.list_provided(Provides::Store)))
 }
 
 async fn packs(call: Call) -> Result<Reply, Problem> {
-    Ok(items("packs", call.app.host.list_provided(Kind::Pack)))
+    Ok(items("packs", call.app.host.list_provided(Provides::Pack)))
 }
 
 /// Runs a change to its end even when the caller hangs up: it is written, or it is not, and it is audited.

@@ -5,7 +5,9 @@ use super::parameters;
 use crate::call::{Call, JSON, Reply};
 use crate::openapi::component;
 use crate::problem::{Code, Problem};
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, Place, Route, Success};
+use crate::route::{
+    Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, ParameterPlace, Route, Success,
+};
 use axum::http::Method;
 use mizzen_ops::Grant;
 use serde_json::json;
@@ -13,7 +15,7 @@ use serde_json::json;
 fn tool_id() -> Parameter {
     Parameter {
         name: "id",
-        place: Place::Path,
+        place: ParameterPlace::Path,
         description: "The tool's id: `namespace.name`.",
         schema: json!({"type": "string", "minLength": 3, "maxLength": 256}),
         example: Some(json!("hello.greet")),

@@ -175,12 +175,7 @@ fn councils(bench: &Bench, runtime: &Runtime) -> Result<Row> {
     Ok(row("a run with councils on the host", sizes, &times))
 }
 
-fn run_time(
-    bench: &Bench,
-    runtime: &Runtime,
-    local: &Local,
-    document: &mizzen_model::json::Json,
-) -> Result<f64> {
+fn run_time(bench: &Bench, runtime: &Runtime, local: &Local, document: &mizzen_json::Json) -> Result<f64> {
     let samples = alone(few(bench, 20), &mut |count| {
         timed(count, || {
             runtime.block_on(local.execute(document, Wait::ForEnd))?;

@@ -9,7 +9,7 @@ use crate::samples::Samples;
 use crate::site::{Site, request};
 use crate::subjects::{database_in_memory, runtime};
 use anyhow::Result;
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_ops::{Caller, ExecutionPlace, Wait};
 use mizzen_store::RunFilter;
 use serde_json::json as literal;

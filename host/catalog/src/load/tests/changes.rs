@@ -4,13 +4,16 @@ use super::*;
 
 #[test]
 fn a_change_is_tried_without_touching_a_file() {
-    let (folder, sources) = set_of(&[Plugin::new("a", &["acme"]), Plugin::new("b", &["b"])]);
+    let (folder, sources) = set_of(&[
+        PluginFixture::new("a", &["acme"]),
+        PluginFixture::new("b", &["b"]),
+    ]);
     let old = folder.path().join("a-1.0.0.wasm");
-    let add = |plugin: Plugin| Some((folder.path().join("new.wasm"), plugin.package()));
+    let add = |plugin: PluginFixture| Some((folder.path().join("new.wasm"), plugin.package()));
     let upgrade = Change {
-        add: add(Plugin {
+        add: add(PluginFixture {
             version: "1.1.0",
-            ..Plugin::new("a", &["acme"])
+            ..PluginFixture::new("a", &["acme"])
         }),
         remove: vec![old],
     };
@@ -19,7 +22,7 @@ fn a_change_is_tried_without_touching_a_file() {
         ["a@1.1.0", "b@1.0.0"]
     );
     let conflict = Change {
-        add: add(Plugin::new("c", &["acme"])),
+        add: add(PluginFixture::new("c", &["acme"])),
         remove: vec![],
     };
     assert_eq!(
@@ -34,9 +37,9 @@ fn a_change_is_tried_without_touching_a_file() {
 
 #[test]
 fn scanning_shows_what_is_installed_even_when_the_set_is_bad() {
-    let (folder, sources) = set_of(&[Plugin {
+    let (folder, sources) = set_of(&[PluginFixture {
         keys: &[],
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     }]);
     std::fs::write(folder.path().join("b.wasm"), b"x").unwrap();
     let found = scan(&sources, MAX_PACKAGE);
@@ -49,31 +52,31 @@ fn scanning_shows_what_is_installed_even_when_the_set_is_bad() {
 
 #[test]
 fn a_package_with_the_name_of_another_plugin_is_not_its_next_version() {
-    let real = Plugin {
+    let real = PluginFixture {
         permissions: &["kv:read"],
-        ..Plugin::new("text", &["acme"])
+        ..PluginFixture::new("text", &["acme"])
     };
-    let impostor = Plugin {
+    let impostor = PluginFixture {
         version: "99.0.0",
         permissions: &["kv:read"],
-        ..Plugin::new("text", &["evil"])
+        ..PluginFixture::new("text", &["evil"])
     };
     assert_eq!(codes(load(&[real.clone(), impostor])), ["duplicate-plugin"]);
-    let next = Plugin {
+    let next = PluginFixture {
         version: "2.0.0",
-        ..Plugin::new("text", &["acme", "acme.more"])
+        ..PluginFixture::new("text", &["acme", "acme.more"])
     };
     assert_eq!(codes(load(&[real, next])), [""; 0]);
 }
 
 #[test]
 fn a_pack_imports_the_log_and_nothing_that_takes_a_permission() {
-    let pack = |imports| Plugin {
+    let pack = |imports| PluginFixture {
         provides: "\"pack\"",
         exports: &["mizzen:plugin/pack@1.0.0"],
         permissions: &["kv:read"],
         imports,
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
     assert_eq!(
         codes(load(&[pack(&[
@@ -111,12 +114,12 @@ fn a_folder_that_is_not_there_is_a_problem_of_the_set_unless_an_install_would_ma
 #[test]
 fn settings_that_no_plugin_reads_are_a_problem_of_the_set() {
     let (_folder, mut sources) = set_of(&[
-        Plugin {
+        PluginFixture {
             more: "[config]\ntype = \"object\"\n",
-            ..Plugin::new("set", &["a"])
+            ..PluginFixture::new("set", &["a"])
         },
-        Plugin::new("plain", &["b"]),
-        Plugin::new("off", &["c"]),
+        PluginFixture::new("plain", &["b"]),
+        PluginFixture::new("off", &["c"]),
     ]);
     sources.disabled.insert((PluginName::parse("off").unwrap(), None));
     let plan = load_set(&sources, &dev_terms()).unwrap();
@@ -138,12 +141,12 @@ fn settings_that_no_plugin_reads_are_a_problem_of_the_set() {
 
 #[test]
 fn an_upgrade_that_asks_for_more_waits_unless_it_was_granted_beforehand() {
-    let version = |version, permissions| Plugin {
+    let version = |version, permissions| PluginFixture {
         version,
         permissions,
-        ..Plugin::new("a", &["a"])
+        ..PluginFixture::new("a", &["a"])
     };
-    let plan_of = |plugin: Plugin, terms: &Terms| {
+    let plan_of = |plugin: PluginFixture, terms: &Terms| {
         let (_folder, sources) = set_of(&[plugin]);
         load_set(&sources, terms).unwrap()
     };

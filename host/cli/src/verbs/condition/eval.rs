@@ -3,7 +3,7 @@
 use crate::document_file;
 use crate::output;
 use anyhow::Context as _;
-use mizzen_engine::condition::{Condition, ConditionError, Context, EvalError, Fuel, Variable};
+use mizzen_condition::{Condition, ConditionError, Context, EvalError, Fuel, Variable};
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

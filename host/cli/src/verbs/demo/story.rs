@@ -6,8 +6,8 @@ use crate::account::{self, Layout, Names};
 use crate::council_file;
 use crate::local_host::LocalHost;
 use anyhow::{Context, Result, ensure};
+use mizzen_json::{Json, ReadLimits, parse};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_model::json::{Json, Limits, parse};
 use mizzen_ops::{Caller, Executed, Force, Wait};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -214,7 +214,7 @@ impl Council {
 }
 
 fn document(value: &Value) -> Result<Json> {
-    Ok(parse(&value.to_string(), Limits::default())?.root().to_json())
+    Ok(parse(&value.to_string(), ReadLimits::default())?.root().to_json())
 }
 
 fn list(value: &Value, name: &str) -> Vec<Value> {

@@ -1,7 +1,7 @@
 //! `mizzen graph new`.
 
 use anyhow::{Context as _, Result};
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -83,7 +83,7 @@ mod tests {
     fn what_is_written_is_valid_whatever_its_id() {
         for id in ["graph:new", "x: \"y\" # z", "é"] {
             let text = starter(id);
-            let tape = mizzen_model::yaml::parse(&text, mizzen_model::json::Limits::default()).unwrap();
+            let tape = mizzen_json::yaml::parse(&text, mizzen_json::Limits::default()).unwrap();
             let inspection = inspect_tape(&tape, Options::default());
             let document = inspection.document.unwrap();
             assert_eq!(

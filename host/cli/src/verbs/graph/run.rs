@@ -8,7 +8,7 @@ use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use mizzen_model::json::{Json, Limits, Object, parse};
+use mizzen_json::{Json, Limits, Object, parse};
 use mizzen_ops::{Caller, GraphStart, Wait, graph_run};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -3,10 +3,10 @@
 use super::report::error_json;
 use crate::jsonl::{Halves, Row, answer_lines};
 use crate::output;
+use mizzen_json::{Json, Object, ParseCode, ParseError, Span};
 use mizzen_model::ir::{
     Inspection, Options, ValidationError, dumps, dumps_canonical, graph_hash, inspect, parse_failure,
 };
-use mizzen_model::json::{Json, Object, ParseCode, ParseError, Span};
 use std::process::ExitCode;
 
 /// Validates many documents in one go, for editors, test suites and comparison with other implementations.

@@ -3,8 +3,8 @@
 use super::report;
 use super::source::Reading;
 use crate::output;
+use mizzen_json::{Json, Object};
 use mizzen_model::ir::{Change, IRDocument, diff};
-use mizzen_model::json::{Json, Object};
 use std::process::ExitCode;
 
 /// Shows what changed between two documents by meaning: key order, defaults and syntax do not count.

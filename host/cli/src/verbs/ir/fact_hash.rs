@@ -4,8 +4,8 @@ use super::report;
 use super::source::Reading;
 use crate::jsonl::{Halves, Row, answer_lines};
 use crate::output;
+use mizzen_json::{Json, Object};
 use mizzen_model::ir::{Inspection, fact_content_hash};
-use mizzen_model::json::{Json, Object};
 use std::process::ExitCode;
 
 /// Prints the content hash of a fact: BLAKE2b of its canonical JSON, 32 hex digits.

@@ -3,8 +3,8 @@
 use super::report;
 use super::source::Reading;
 use crate::output;
+use mizzen_json::{Json, Object};
 use mizzen_model::ir::graph_hash;
-use mizzen_model::json::{Json, Object};
 use std::process::ExitCode;
 
 /// Prints the graph hash of a document: BLAKE3 of its canonical form.

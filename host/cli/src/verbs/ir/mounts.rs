@@ -5,7 +5,7 @@ use super::source::Reading;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use crate::workbench::Workbench;
-use mizzen_model::governance::PackMount;
+use mizzen_model::governance::Mount;
 use std::process::ExitCode;
 
 /// Says of each pack that a document mounts whether this host could mount it.
@@ -49,7 +49,7 @@ impl Mounts {
             Ok(bench) => bench,
             Err(failure) => return output::load_failure(&failure, self.json.into()),
         };
-        let mounts: Vec<PackMount> = document.governance.iter().map(PackMount::from).collect();
+        let mounts: Vec<Mount> = document.governance.iter().map(Mount::from).collect();
         let paths = mounts.iter().enumerate();
         let looked = bench
             .loaded()

@@ -1,7 +1,7 @@
 //! `mizzen ir new`
 
 use anyhow::Context as _;
-use mizzen_model::json::{Json, Object};
+use mizzen_json::{Json, Object};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,15 +116,15 @@ fn starter_json(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mizzen_json::yaml;
     use mizzen_model::ir::{Options, inspect_tape};
-    use mizzen_model::{json, yaml};
 
     #[test]
     fn both_starters_are_valid_without_warnings_and_mean_the_same() {
         for id in ["graph:new", "ü: \"quoted\" #"] {
             let (yaml_text, json_text) = (starter_yaml(id), starter_json(id));
-            let yaml_tape = yaml::parse(&yaml_text, json::Limits::default()).unwrap();
-            let json_tape = json::parse(&json_text, json::Limits::default()).unwrap();
+            let yaml_tape = yaml::parse(&yaml_text, mizzen_json::ReadLimits::default()).unwrap();
+            let json_tape = mizzen_json::parse(&json_text, mizzen_json::ReadLimits::default()).unwrap();
             let from_yaml = inspect_tape(&yaml_tape, Options::default());
             let from_json = inspect_tape(&json_tape, Options::default());
             assert_eq!(

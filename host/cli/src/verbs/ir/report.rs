@@ -1,9 +1,9 @@
 //! What a verb says about a document: for people, and for programs.
 
 use super::source::Input;
-use crate::diagnostic::{Colour, Diagnostic, Severity, Source, render};
-use mizzen_model::ir::{Inspection, ValidationError, Warning};
-use mizzen_model::json::{Json, Object, Span};
+use crate::diagnostic::{Colour, Finding, Severity, Source, render};
+use mizzen_json::{Json, Object, Problem, Span};
+use mizzen_model::ir::{Inspection, ValidationError};
 use std::io::Write as _;
 
 /// How many findings of one document people see; programs ask for `--json` and get all.
@@ -13,58 +13,31 @@ const SHOWN: usize = 50;
 pub(super) fn show(input: &Input, inspection: &Inspection) {
     let source = Source::new(&input.name, &input.text);
     let colour = Colour::for_stderr();
-    let findings: Vec<Diagnostic> = inspection
+    let shown = inspection.errors.iter().take(SHOWN);
+    let errors: Vec<Problem> = shown.map(ValidationError::problem).collect();
+    let errors = inspection
         .errors
         .iter()
-        .map(error_diagnostic)
-        .chain(inspection.warnings.iter().map(warning_diagnostic))
-        .collect();
+        .zip(&errors)
+        .map(|(error, problem)| Finding {
+            severity: Severity::Error,
+            code: format!("{}/{}", error.stage.as_str(), error.code),
+            problem,
+        });
+    let warnings = inspection.warnings.iter().map(|problem| Finding {
+        severity: Severity::Warning,
+        code: problem.code.to_owned(),
+        problem,
+    });
     let mut err = std::io::stderr().lock();
     // A closed standard error is nobody to tell.
-    for finding in findings.iter().take(SHOWN) {
-        let _ = writeln!(err, "{}", render(&source, finding, colour));
+    for finding in errors.chain(warnings).take(SHOWN) {
+        let _ = writeln!(err, "{}", render(&source, &finding, colour));
     }
-    let hidden = findings.len().saturating_sub(SHOWN) + inspection.dropped;
+    let found = inspection.errors.len() + inspection.warnings.len();
+    let hidden = found.saturating_sub(SHOWN) + inspection.dropped;
     if hidden > 0 {
         let _ = writeln!(err, "… and {hidden} more; --json shows them\n");
-    }
-}
-
-fn error_diagnostic(error: &ValidationError) -> Diagnostic {
-    let message = match (&error.actual, error.code) {
-        (_, "missing") => format!("missing {}", error.expected),
-        (_, "extra_forbidden") => "unknown field".to_owned(),
-        (Some(actual), _) if error.stage.as_str() != "json_parse" => {
-            format!("expected {}, found {actual}", error.expected)
-        }
-        _ => format!("expected {}", error.expected),
-    };
-    Diagnostic {
-        severity: Severity::Error,
-        code: format!("{}/{}", error.stage.as_str(), error.code),
-        message,
-        span: error.span.map(|span| span.start..span.end),
-        label: error.hint.clone().into_owned(),
-        notes: path_note(&error.path),
-    }
-}
-
-fn warning_diagnostic(warning: &Warning) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        code: warning.code.to_owned(),
-        message: warning.message.clone(),
-        span: warning.span.map(|span| span.start..span.end),
-        label: warning.hint.clone().into_owned(),
-        notes: path_note(&warning.path),
-    }
-}
-
-fn path_note(path: &str) -> Vec<(&'static str, String)> {
-    if path.is_empty() {
-        Vec::new()
-    } else {
-        vec![("at", path.to_owned())]
     }
 }
 
@@ -100,7 +73,7 @@ pub(super) fn inspection_json(input: &Input, inspection: &Inspection) -> Json {
             members.insert("code", warning.code.into());
             members.insert("path", warning.path.as_str().into());
             members.insert("message", warning.message.as_str().into());
-            members.insert("hint", warning.hint.as_ref().into());
+            members.insert("hint", warning.help.as_ref().into());
             place(&source, warning.span, &mut members);
             Json::Object(members)
         })

@@ -1,8 +1,8 @@
 //! Where documents come from: a file or standard input, JSON or YAML.
 
+use mizzen_json::yaml;
+use mizzen_json::{ParseError, ReadLimits, Tape};
 use mizzen_model::ir::{Inspection, Options, ValidationError, inspect_tape, parse_failure};
-use mizzen_model::json::{self, Limits, ParseError, Tape};
-use mizzen_model::yaml;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -24,19 +24,19 @@ pub(super) struct Reading {
     #[arg(long, value_enum, default_value = "auto")]
     syntax: Syntax,
     /// Refuse inputs with more bytes than this
-    #[arg(long, value_name = "N", default_value_t = Limits::default().bytes)]
+    #[arg(long, value_name = "N", default_value_t = ReadLimits::default().bytes)]
     max_bytes: usize,
     /// Refuse inputs nested deeper than this
-    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    #[arg(long, value_name = "N", default_value_t = ReadLimits::default().depth)]
     max_depth: usize,
     /// Refuse inputs with more values than this
-    #[arg(long, value_name = "N", default_value_t = Limits::default().values)]
+    #[arg(long, value_name = "N", default_value_t = ReadLimits::default().values)]
     max_values: usize,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        let Limits { bytes, depth, values } = Limits::default();
+        let ReadLimits { bytes, depth, values } = ReadLimits::default();
         Reading {
             syntax: Syntax::Json,
             max_bytes: bytes,
@@ -69,7 +69,7 @@ impl Reading {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(self, file: &str) -> Result<Input, Unreadable> {
         let name = if file == "-" { "<stdin>" } else { file }.to_owned();
-        let limits = Limits {
+        let limits = ReadLimits {
             bytes: self.max_bytes,
             depth: self.max_depth,
             values: self.max_values,
@@ -105,7 +105,7 @@ impl Reading {
                 });
             }
             Err(error) => {
-                let refused = json::parse_bytes(error.as_bytes(), limits).err();
+                let refused = mizzen_json::parse_bytes(error.as_bytes(), limits).err();
                 (refused, String::from_utf8_lossy(error.as_bytes()).into_owned())
             }
         };
@@ -123,17 +123,17 @@ impl Reading {
     }
 }
 
-type ParseJson<'i> = fn(&'i str, Limits) -> Result<Tape<'i>, ParseError>;
+type ParseJson<'i> = fn(&'i str, ReadLimits) -> Result<Tape<'i>, ParseError>;
 
 impl Input {
     /// The text on a tape, for a validator.
     pub(super) fn parse(&self) -> Result<Tape<'_>, Box<ValidationError>> {
-        self.parse_by(json::parse_lossy)
+        self.parse_by(mizzen_json::parse_lossy)
     }
 
     /// The text on a tape, refused when a string of it is no Unicode text.
     pub(super) fn parse_exactly(&self) -> Result<Tape<'_>, Box<ValidationError>> {
-        self.parse_by(json::parse)
+        self.parse_by(mizzen_json::parse)
     }
 
     fn parse_by<'i>(&'i self, parse_json: ParseJson<'i>) -> Result<Tape<'i>, Box<ValidationError>> {

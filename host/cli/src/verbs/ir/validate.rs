@@ -3,8 +3,8 @@
 use super::report;
 use super::source::{Input, Reading};
 use crate::output;
+use mizzen_json::{Json, Object};
 use mizzen_model::ir::{Inspection, RecordName};
-use mizzen_model::json::{Json, Object};
 use std::process::ExitCode;
 
 /// Says whether documents are valid, and every reason why not.

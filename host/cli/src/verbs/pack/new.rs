@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::Context as _;
 use mizzen_builder::pack::new_pack;
-use mizzen_builder::{Kind, NewProject, new_project};
+use mizzen_builder::{NewProject, ProjectKind, new_project};
 use mizzen_model::namespace::PluginName;
 use serde_json::json;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl New {
         let files = if self.rust {
             new_project(NewProject {
                 name: &name,
-                kind: Kind::Pack,
+                kind: ProjectKind::Pack,
                 folder: &folder,
             })?
         } else {

@@ -180,7 +180,7 @@ fn print(built: &BuiltPlugin) {
 fn by_reason(refused: &[(String, String)]) -> Vec<(&str, Vec<String>)> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (import, reason) in refused {
-        let import = mizzen_model::namespace::shorten(import);
+        let import = mizzen_json::shorten(import);
         match reasons.iter_mut().find(|(known, _)| *known == reason.as_str()) {
             Some((_, imports)) => imports.push(import),
             None => reasons.push((reason, vec![import])),
@@ -218,7 +218,7 @@ pub(super) fn print_contents(built: &BuiltPlugin) {
         );
     }
     for (import, examples) in &built.undeclared {
-        let import = mizzen_model::namespace::shorten(import);
+        let import = mizzen_json::shorten(import);
         let lines: Vec<String> = examples
             .iter()
             .map(|example| format!("\"{example}\" = \"why it is needed\""))

@@ -71,7 +71,7 @@ impl Check {
             for item in &items {
                 println!(
                     "  {:<11}  {}",
-                    provided::name(item.kind),
+                    item.kind.as_str(),
                     output::harmless(&provided::line(item))
                 );
             }

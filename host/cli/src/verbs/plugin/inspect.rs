@@ -129,10 +129,7 @@ fn print_manifest(manifest: &Manifest) {
     }
     println!("order       {}", manifest.order());
     for (permission, reason) in manifest.permissions() {
-        println!(
-            "permission  {permission}  ({})",
-            mizzen_model::namespace::shorten(reason)
-        );
+        println!("permission  {permission}  ({})", mizzen_json::shorten(reason));
     }
     let limits = manifest.limits().or(Limits::DEFAULT);
     println!(
@@ -162,7 +159,7 @@ fn print_shape(shape: &Shape) {
         );
     }
     for import in contract {
-        let name = mizzen_model::namespace::shorten(&import.name);
+        let name = mizzen_json::shorten(&import.name);
         match import.need() {
             Need::Nothing => println!("import      {name}"),
             Need::Permission { examples, .. } => {
@@ -172,6 +169,6 @@ fn print_shape(shape: &Shape) {
         }
     }
     for export in &shape.exports {
-        println!("export      {}", mizzen_model::namespace::shorten(export));
+        println!("export      {}", mizzen_json::shorten(export));
     }
 }

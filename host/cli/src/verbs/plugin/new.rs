@@ -2,7 +2,7 @@
 
 use crate::output;
 use anyhow::Context;
-use mizzen_builder::{Kind, NewProject, new_project};
+use mizzen_builder::{NewProject, ProjectKind, new_project};
 use mizzen_model::namespace::PluginName;
 use serde_json::json;
 use std::path::PathBuf;
@@ -43,8 +43,8 @@ impl New {
         let name = PluginName::parse(&self.name).context("the plugin cannot have this name")?;
         let folder = self.folder.unwrap_or_else(|| PathBuf::from(name.as_str()));
         let kind = match self.kind {
-            KindName::Tool => Kind::Tool,
-            KindName::Pack => Kind::Pack,
+            KindName::Tool => ProjectKind::Tool,
+            KindName::Pack => ProjectKind::Pack,
         };
         let files = new_project(NewProject {
             name: &name,

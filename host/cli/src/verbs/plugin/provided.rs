@@ -1,7 +1,7 @@
 //! How the tools, skills, stores and packs of a package are shown, to people and to scripts.
 
 use crate::output;
-use mizzen_ops::Kind;
+use mizzen_model::manifest::Provides;
 pub(super) use mizzen_ops::Provided;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) fn json(items: &[Provided]) -> Vec<&Value> {
 /// For people: a line for each, what it does to the world, what it may use, and what it is for.
 pub(super) fn print(items: &[Provided], schemas: bool) {
     for item in items {
-        println!("{:<11} {}", name(item.kind), output::harmless(&line(item)));
+        println!("{:<11} {}", item.kind.as_str(), output::harmless(&line(item)));
         let description = item.document.get("description").and_then(Value::as_str);
         if let Some(first) = description.and_then(|text| text.lines().find(|line| !line.trim().is_empty())) {
             println!("              {}", output::harmless(&first));
@@ -31,7 +31,7 @@ pub(super) fn print(items: &[Provided], schemas: bool) {
 
 /// The id, and for a tool its side effects and permissions.
 pub(super) fn line(item: &Provided) -> String {
-    if item.kind != Kind::Tool {
+    if item.kind != Provides::Tool {
         return item.id.clone();
     }
     let effects = item.document.get("side_effects").and_then(Value::as_str);
@@ -53,14 +53,4 @@ pub(super) fn line(item: &Provided) -> String {
         item.id,
         effects.unwrap_or("unknown")
     )
-}
-
-/// What it is called, for a label.
-pub(super) const fn name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tool => "tool",
-        Kind::Skill => "skill",
-        Kind::Store => "store",
-        Kind::Pack => "pack",
-    }
 }

@@ -4,7 +4,7 @@ use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output::{self, Audience};
 use mizzen_catalog::change::{
-    Approval, ChangeError, Direction, NewPackage, OlderVersion, Placement, Prepared, WaitingForApproval,
+    Approval, ChangeError, Direction, NewPackage, OlderVersion, Placement, PreparedChange, WaitingForApproval,
 };
 use mizzen_catalog::diff::UpgradeDiff;
 use mizzen_catalog::files;
@@ -130,7 +130,7 @@ impl Step {
         }
     }
 
-    fn install(&self, prepared: &Prepared) -> anyhow::Result<ExitCode> {
+    fn install(&self, prepared: &PreparedChange) -> anyhow::Result<ExitCode> {
         prepared.write()?;
         let target = prepared.add.as_ref().map(|(path, _)| path);
         match self.audience {

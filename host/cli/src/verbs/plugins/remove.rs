@@ -6,7 +6,7 @@ use super::trial::Trial;
 use crate::home::{ConfigFile, Home};
 use crate::output;
 use anyhow::anyhow;
-use mizzen_catalog::change::{ChangeError, GrantsFate, Prepared, Removal};
+use mizzen_catalog::change::{ChangeError, GrantsFate, PreparedChange, Removal};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -66,7 +66,7 @@ impl Remove {
         }
     }
 
-    fn remove(&self, prepared: &Prepared) -> anyhow::Result<ExitCode> {
+    fn remove(&self, prepared: &PreparedChange) -> anyhow::Result<ExitCode> {
         prepared.write()?;
         if self.json {
             output::json(&json!({

@@ -58,7 +58,7 @@ impl Enable {
         ensure!(
             disabled,
             "{} is not disabled; see `mizzen plugins list`",
-            mizzen_model::namespace::shorten(&self.which.plugin)
+            mizzen_json::shorten(&self.which.plugin)
         );
         self.which.change(home, Switch::Enable)
     }

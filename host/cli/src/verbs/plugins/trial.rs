@@ -4,7 +4,7 @@ use crate::home::{ConfigFile, Home};
 use crate::settings::Settings;
 use crate::workbench::Workbench;
 use anyhow::Result;
-use mizzen_catalog::change::{ChangeError, Installation, Prepared};
+use mizzen_catalog::change::{ChangeError, Installation, PreparedChange};
 use mizzen_catalog::config::PluginConfig;
 use mizzen_catalog::{LoadFailure, LoadPlan};
 use mizzen_engine::Profile;
@@ -36,7 +36,7 @@ impl Trial {
     }
 
     /// Tries a change. One whose set is known not to load stays as it was judged.
-    pub(super) fn prepared(&self, prepared: &mut Prepared) -> Result<Result<(), LoadFailure>> {
+    pub(super) fn prepared(&self, prepared: &mut PreparedChange) -> Result<Result<(), LoadFailure>> {
         let Ok(plan) = &prepared.plan else {
             return Ok(Ok(()));
         };
@@ -55,7 +55,7 @@ impl Trial {
     pub(super) fn without(
         &self,
         installation: &Installation,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedChange,
     ) -> Result<Result<(), LoadFailure>> {
         let Err(failure) = self.prepared(prepared)? else {
             return Ok(Ok(()));
@@ -78,7 +78,7 @@ impl Trial {
     }
 
     /// Tries a change that is made in any case.
-    pub(super) fn regardless(&self, prepared: &mut Prepared) -> Result<()> {
+    pub(super) fn regardless(&self, prepared: &mut PreparedChange) -> Result<()> {
         if let Err(failure) = self.prepared(prepared)? {
             prepared.plan = Err(failure);
         }

@@ -7,7 +7,7 @@ use crate::workbench::Workbench;
 use anyhow::{Result, ensure};
 use mizzen_catalog::{LoadFailure, Sources};
 use mizzen_engine::{CallPolicy, Schema};
-use mizzen_model::json::Json;
+use mizzen_json::Json;
 use mizzen_model::problem::Problems;
 use mizzen_model::sprite::{Case, Difference, TestOutcome, TestReport, Verdict, select_cases};
 use mizzen_model::sprite::{Sprite, SpriteBody, SpriteDraft};

@@ -3,8 +3,8 @@
 use crate::document_file as source;
 use crate::output;
 use mizzen_engine::admit_sprite;
-use mizzen_model::json::Json;
-use mizzen_model::problem::{Problem, Problems};
+use mizzen_json::Json;
+use mizzen_model::problem::Problems;
 use mizzen_model::sprite::{Sprite, SpriteBody, SpriteDraft};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -111,12 +111,11 @@ impl Report {
     }
 
     fn to_json(&self) -> serde_json::Value {
-        let problem = |problem: &Problem| serde_json::json!({"path": problem.path, "code": problem.code.as_str(), "message": problem.message});
         serde_json::json!({
             "file": self.file,
             "kind": self.kind,
             "valid": self.problems.is_empty(),
-            "problems": self.problems.iter().map(problem).collect::<Vec<_>>(),
+            "problems": self.problems.iter().collect::<Vec<_>>(),
             "omitted": self.problems.omitted(),
             "warnings": self.warnings,
         })

@@ -43,7 +43,7 @@ impl Revoke {
                 (None, Some(digest)) => Ok(revoke_digest(text, &digest, &self.reason)?),
                 (None, None) => bail!(
                     "`{}` is neither a key's id (mzk_ and 32 digits) nor a digest (blake3: and 64 digits)",
-                    mizzen_model::namespace::shorten(&self.what)
+                    mizzen_json::shorten(&self.what)
                 ),
             }
         })

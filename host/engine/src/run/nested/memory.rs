@@ -58,7 +58,7 @@ pub(super) struct Due<'a> {
 
 impl Due<'_> {
     fn hash(&self) -> [u8; 32] {
-        *blake3::hash(mizzen_model::json::serde_to_canonical(self.input).as_bytes()).as_bytes()
+        *blake3::hash(mizzen_json::serde_to_canonical(self.input).as_bytes()).as_bytes()
     }
 }
 

@@ -3,8 +3,8 @@
 //! Until then the run needs its input whole: conditions read it, later steps map it, and a host that stops makes the run again from it.
 
 use super::super::Run;
-use crate::condition::Pattern;
 use crate::pack::{REDACTED, Replaced};
+use mizzen_condition::Pattern;
 use serde_json::{Map, Value};
 
 impl<C> Run<C> {

@@ -9,6 +9,7 @@
 
 use mizzen_engine::plan::{Repeatable, ToolFacts};
 use mizzen_engine::run::{CallFailure, Callee, Command, Event, NestedAsked, NestedReply, Transient, Within};
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::{Value, json};
 
 /// What is being called now, outermost first.
@@ -139,7 +140,9 @@ impl Guests {
                         tool: text("tool"),
                         version: "1.0.0".to_owned(),
                         plugin: "t".to_owned(),
-                        side_effects: text("side_effects"),
+                        side_effects: call["side_effects"]
+                            .as_str()
+                            .map_or(SideEffects::None, |text| SideEffects::parse(text).unwrap()),
                     },
                     digest: "blake3:t".to_owned(),
                     repeatable: match call["repeatable"] == json!(false) {

@@ -1,8 +1,8 @@
 //! The types that fields have.
 
 use super::{Emit, Reader, SchemaBook, Value, Writer};
-use crate::json::{Integer, Json, Node, Object, View};
 use indexmap::IndexMap;
+use mizzen_json::{Integer, Json, Node, Object, View};
 use std::fmt::Write as _;
 
 /// Half a surrogate pair is JSON by its grammar, but no Unicode text.

@@ -1,45 +1,8 @@
 //! Closed sets of strings.
 
-/// Declares an enum whose variants are texts on the wire. `also` names other spellings that are read.
+/// Lets enums of `choice!` stand in records.
 macro_rules! literal {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $variant:ident = $wire:literal $(also $other:literal)? ),* $(,)?
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $( $(#[$variant_meta])* $variant, )*
-        }
-
-        impl $name {
-            /// Every value, as on the wire.
-            pub const ALL: &'static [&'static str] = &[$($wire),*];
-
-            /// The text on the wire.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $( $name::$variant => $wire, )*
-                }
-            }
-
-            /// From the text on the wire.
-            pub fn parse(text: &str) -> Option<Self> {
-                match text {
-                    $( $wire $(| $other)? => Some($name::$variant), )*
-                    _ => None,
-                }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
+    ($($name:ident),+ $(,)?) => { $(
         impl $crate::ir::record::Emit for $name {
             fn emit(&self, out: &mut $crate::ir::record::Writer) {
                 out.string(self.as_str());
@@ -48,11 +11,11 @@ macro_rules! literal {
 
         impl $crate::ir::record::Value for $name {
             fn read<'t>(
-                node: $crate::json::Node<'t>,
+                node: ::mizzen_json::Node<'t>,
                 reader: &mut $crate::ir::record::Reader<'t>,
             ) -> Option<Self> {
                 let found = match node.view() {
-                    $crate::json::View::String(text) => $name::parse(text),
+                    ::mizzen_json::View::String(text) => $name::parse(text),
                     _ => None,
                 };
                 match found {
@@ -60,17 +23,17 @@ macro_rules! literal {
                     None => reader.refuse(
                         node,
                         "literal_error",
-                        format!("one of {}", $name::ALL.join(", ")),
-                        format!("use one of {}", $name::ALL.join(", ")),
+                        format!("one of {}", $name::NAMES.join(", ")),
+                        format!("use one of {}", $name::NAMES.join(", ")),
                     ),
                 }
             }
 
-            fn schema(_: &mut $crate::ir::record::SchemaBook) -> $crate::json::Json {
-                $crate::ir::record::SchemaBook::one_of(&[$($wire, $($other,)?)*])
+            fn schema(_: &mut $crate::ir::record::SchemaBook) -> ::mizzen_json::Json {
+                $crate::ir::record::SchemaBook::one_of($name::SPELLINGS)
             }
         }
-    };
+    )+ };
 }
 
 pub(crate) use literal;

@@ -3,8 +3,8 @@
 use super::Value;
 use crate::ir::error::{Stage, ValidationError, describe, describe_text};
 use crate::ir::slug::SlugError;
-use crate::json::{Json, Member, Members, Node, Object, Span, View, escape_token};
-use crate::nearest;
+use mizzen_json::nearest;
+use mizzen_json::{Json, Member, Members, Node, Object, Span, View, escape_token};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! JSON Schema 2020-12 from the declarations.
 
 use super::{Value, Writer};
-use crate::json::{Form, Json, Object};
+use mizzen_json::{Form, Json, Object};
 
 /// Collects the definitions of the records that a schema refers to.
 #[derive(Debug, Default)]

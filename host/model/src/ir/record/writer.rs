@@ -1,6 +1,6 @@
 //! Writes records in the two wire forms.
 
-use crate::json::{Form, Order, write_string};
+use mizzen_json::{Form, Order, write_string};
 
 /// Something a [`Writer`] can write.
 pub trait Emit {

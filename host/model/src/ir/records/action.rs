@@ -1,9 +1,9 @@
 //! What a rule does: a union told apart by `kind`. No action can hold another one, so rules stay inspectable without recursion.
 
-use crate::ir::duration::Duration;
+use crate::ir::duration::IsoDuration;
 use crate::ir::record::{Emit, Reader, Record, SchemaBook, Value, Writer, record};
-use crate::json::{Integer, Json, Node, Object};
-use crate::nearest;
+use mizzen_json::nearest;
+use mizzen_json::{Integer, Json, Node, Object};
 
 record! {
     /// Go to a node.
@@ -71,7 +71,7 @@ record! {
         /// Capability that the answer needs.
         requested_capability: Option<String> = None,
         /// How long to wait; nothing means without bound.
-        timeout: Option<Duration> = None,
+        timeout: Option<IsoDuration> = None,
         /// `halt`, or `goto:<node_id>`.
         on_timeout: String = "halt".to_owned(),
     }

@@ -1,9 +1,12 @@
 //! The plugin manifest as an IR record.
 
-use crate::ir::record::{Emit, Reader, SchemaBook, Value, Writer, literal, object, record};
-use crate::json::{Integer, Json, Node};
+pub use crate::manifest::Provides;
 
-literal! {
+use crate::ir::record::{Emit, Reader, SchemaBook, Value, Writer, literal, object, record};
+use crate::record::choice;
+use mizzen_json::{Integer, Json, Node};
+
+choice! {
     /// The plugin contract this build speaks.
     pub enum PluginApiVersion {
         /// Version 1.
@@ -11,19 +14,7 @@ literal! {
     }
 }
 
-literal! {
-    /// What a plugin can contribute.
-    pub enum Provides {
-        /// Tools.
-        Tool = "tool",
-        /// Skills.
-        Skill = "skill",
-        /// Stores.
-        Store = "store",
-        /// Bosun packs.
-        Pack = "pack",
-    }
-}
+literal!(PluginApiVersion, Provides);
 
 /// Load priority, 0 to 10000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,8 @@
 //! Skills.
 
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use crate::record::choice;
+use mizzen_json::Object;
 
 record! {
     /// A skill that a document relies on.
@@ -13,7 +14,7 @@ record! {
     }
 }
 
-literal! {
+choice! {
     /// What kind of skill it is.
     pub enum SkillKind {
         /// An agent.
@@ -24,6 +25,8 @@ literal! {
         Utility = "utility",
     }
 }
+
+literal!(SkillKind);
 
 record! {
     /// A skill's descriptor.

@@ -1,7 +1,8 @@
 //! Stores.
 
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use crate::record::choice;
+use mizzen_json::Object;
 
 record! {
     /// A store binding inside a document.
@@ -20,7 +21,7 @@ impl StoreRef {
     }
 }
 
-literal! {
+choice! {
     /// What kind of store it is.
     pub enum Protocol {
         /// Nearest neighbours.
@@ -35,6 +36,8 @@ literal! {
         Fact = "fact",
     }
 }
+
+literal!(Protocol);
 
 record! {
     /// The registration record of a store.

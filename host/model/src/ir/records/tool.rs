@@ -1,8 +1,10 @@
 //! Tools.
 
+pub use crate::tool_spec::{ReplayPolicy, SideEffects};
+
 use crate::ir::decimal::Decimal;
 use crate::ir::record::{literal, record};
-use crate::json::Object;
+use mizzen_json::Object;
 
 record! {
     /// A tool that a document relies on.
@@ -14,31 +16,7 @@ record! {
     }
 }
 
-literal! {
-    /// What a tool does to the world.
-    pub enum SideEffects {
-        /// Nothing.
-        None = "none",
-        /// Reads.
-        Read = "read",
-        /// Writes.
-        Write = "write",
-        /// Acts outside the host.
-        External = "external",
-    }
-}
-
-literal! {
-    /// How a replay treats a call of the tool. The underscore spelling is read too (D19).
-    pub enum ReplayPolicy {
-        /// The call must be stubbed.
-        MustStub = "must-stub" also "must_stub",
-        /// The replay stops.
-        FailLoud = "fail-loud" also "fail_loud",
-        /// The recorded result is used.
-        RecordedResult = "recorded-result" also "recorded_result",
-    }
-}
+literal!(SideEffects, ReplayPolicy);
 
 record! {
     /// A tool's descriptor.

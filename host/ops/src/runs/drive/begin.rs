@@ -9,11 +9,11 @@ use super::super::{Live, Progress};
 use super::lanes::Lane;
 use super::{Driver, INBOX, RunClock};
 use crate::host::Host;
-use crate::traces::{Span, SpanContext, SpanKind};
+use crate::traces::{SpanContext, SpanKind, TraceSpan};
 use mizzen_engine::run::{CallFailure, Command, Event, Run, Start, Transient, Within};
+use mizzen_json::serde_to_canonical;
 use mizzen_model::execution::CallLog;
 use mizzen_model::id::ExecutionId;
-use mizzen_model::json::serde_to_canonical;
 use mizzen_store::{AuditEntry, Idempotency, NewRun};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -52,7 +52,7 @@ pub(in crate::runs) struct Kept {
     /// The time of the run, which goes on while it has no driver.
     pub(in crate::runs) clock: Option<RunClock>,
     pub(in crate::runs) packs: Option<Arc<PackSet>>,
-    pub(in crate::runs) span: Option<Span>,
+    pub(in crate::runs) span: Option<TraceSpan>,
 }
 
 /// Begins a run: everything that needs nothing from outside happens here, and nothing of it is durable yet.

@@ -8,8 +8,9 @@ use super::super::perform::{self, Work};
 use super::super::resolve::StepCall;
 use super::lanes::beside;
 use super::{Call, Driver};
-use crate::traces::Span;
+use crate::traces::TraceSpan;
 use mizzen_engine::run::{Command, Within};
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +61,7 @@ impl Driver {
             Command::NestedCall { callee, .. } => return !callee.is_pure(),
             _ => return false,
         };
-        call.is_some_and(|call| call.pin.side_effects != "none")
+        call.is_some_and(|call| call.pin.side_effects != SideEffects::None)
     }
 
     pub(super) fn perform(&mut self, commands: Vec<Command>) {
@@ -167,7 +168,7 @@ impl Driver {
             },
             idempotency_key: key,
             left: Duration::from_millis(deadline_ms.saturating_sub(self.clock.now_ms(&self.host))),
-            trace: self.span.as_ref().map(Span::context),
+            trace: self.span.as_ref().map(TraceSpan::context),
             lineage: Vec::new(),
             until: None,
             tools: Arc::new(Broker::new(within, String::new(), self.requests.clone())),

@@ -5,6 +5,7 @@ use super::EntryKind;
 use mizzen_engine::plan::{Repeatable, ToolFacts};
 use mizzen_engine::run::{Callee, Command, Event, NestedAsked, Within};
 use mizzen_model::id::ExecutionId;
+use mizzen_model::tool_spec::SideEffects;
 use serde_json::Value;
 
 /// The outermost call: a step's, or the gate agent's.
@@ -44,7 +45,7 @@ pub(super) fn asked(asked: &NestedAsked) -> Body {
     body.text("version", &tool.version);
     body.text("plugin", &tool.plugin);
     body.text("digest", digest);
-    body.text("side_effects", &tool.side_effects);
+    body.text("side_effects", tool.side_effects.as_str());
     body.written("repeatable", (*repeatable == Repeatable::Yes).to_string());
     body
 }
@@ -65,7 +66,7 @@ pub(super) fn read_asked(value: &Value) -> Option<Event> {
                 tool: text("tool")?,
                 version: text("version")?,
                 plugin: text("plugin")?,
-                side_effects: text("side_effects")?,
+                side_effects: SideEffects::parse(value.get("side_effects")?.as_str()?)?,
             },
             digest: text("digest")?,
             repeatable: match value.get("repeatable")?.as_bool()? {

@@ -382,7 +382,7 @@ async fn serve(
             }
         } else if shown.status == ExecutionStatus::AwaitingApproval {
             let decision = if client.approves { "approve" } else { "deny" };
-            let escalation = shown.escalation.map(|escalation| escalation.escalation_id);
+            let escalation = shown.escalation.as_ref().map(|escalation| &escalation.escalation_id);
             let answer = json!({"decision": decision, "reason": "sim", "escalation_id": escalation});
             let answer = super::scenes::document(&answer);
             match host.decide_execution(&caller, id, &answer).await {
@@ -408,7 +408,7 @@ async fn steer(
     let id = shown.execution_id.uuid();
     let told = match shown.status {
         ExecutionStatus::AwaitingInput => {
-            let mut response = mizzen_model::json::Object::new();
+            let mut response = mizzen_json::Object::new();
             response.insert("ok", client.approves.into());
             response.insert("why", "sim".into());
             host.respond_run(caller, id, None, response).await

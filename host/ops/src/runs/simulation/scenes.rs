@@ -8,9 +8,10 @@ use crate::entropy::CountingEntropy;
 use crate::host::Host;
 use crate::runs::packs::{PackPin, PackSet};
 use crate::runs::resolve::{Found, MadeOf, Pin, Pinned, Planned, Resolution};
+use mizzen_json::{Json, ReadLimits, parse};
 use mizzen_model::id::ChainId;
-use mizzen_model::json::{Json, Limits, parse};
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use mizzen_store_sqlite::{Fate, Fates, MemoryStore};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -20,11 +21,11 @@ use std::sync::Arc;
 const SCENES: u64 = 32;
 
 /// Tools by name: side effects, and whether a second call does no harm.
-pub(super) const TOOLS: [(&str, &str, bool); 4] = [
-    ("think", "none", true),
-    ("look", "read", true),
-    ("keep", "write", true),
-    ("pay", "external", false),
+pub(super) const TOOLS: [(&str, SideEffects, bool); 4] = [
+    ("think", SideEffects::None, true),
+    ("look", SideEffects::Read, true),
+    ("keep", SideEffects::Write, true),
+    ("pay", SideEffects::External, false),
 ];
 
 /// Every write is done.
@@ -49,7 +50,7 @@ pub(super) fn runtime() -> tokio::runtime::Runtime {
 }
 
 pub(super) fn document(value: &Value) -> Json {
-    parse(&value.to_string(), Limits::default())
+    parse(&value.to_string(), ReadLimits::default())
         .unwrap()
         .root()
         .to_json()
@@ -131,13 +132,13 @@ fn pins(number: u64) -> Vec<PackPin> {
     pin.into_iter().collect()
 }
 
-pub(super) fn pin(tool: &str, side_effects: &str, repeatable: bool) -> Pin {
+pub(super) fn pin(tool: &str, side_effects: SideEffects, repeatable: bool) -> Pin {
     Pin {
         tool: tool.to_owned(),
         version: "1.0.0".to_owned(),
         plugin: "sim".to_owned(),
         digest: "blake3:00".to_owned(),
-        side_effects: side_effects.to_owned(),
+        side_effects,
         repeatable,
     }
 }
@@ -219,15 +220,21 @@ async fn scene(host: &Host, number: u64) -> Planned {
             sprite_id: worker.clone(),
             capability: (*name).to_owned(),
             fields: None,
-            found: Found::Tool(pin(name, side_effects, *repeatable)),
+            found: Found::Tool(pin(name, *side_effects, *repeatable)),
         })
         .collect();
+    // Some gate agents read what others have written: packs are asked about these.
+    let effects = if number % 4 == 3 {
+        SideEffects::Read
+    } else {
+        SideEffects::None
+    };
     resolutions.push(Resolution {
         sprite_id: agent_id,
         capability: "evaluate_gate".to_owned(),
         fields: None,
         // Some gate agents read what others have written: packs are asked about these.
-        found: Found::Tool(pin(GATE, if number % 4 == 3 { "read" } else { "none" }, true)),
+        found: Found::Tool(pin(GATE, effects, true)),
     });
     let pins = pins(number);
     let of = MadeOf {

@@ -9,6 +9,7 @@ use mizzen_engine::pack::{Decision, DecisionDraft, PackAction};
 use mizzen_engine::run::{CallFailure, PackAnswer, PackQuestion, Transient};
 use mizzen_model::governance::PackMode;
 use mizzen_model::pack::Moment;
+use mizzen_model::tool_spec::SideEffects;
 use mizzen_sandbox::{NestedCall, Pending};
 use mizzen_store::Store;
 use serde_json::{Value, json};
@@ -92,8 +93,7 @@ impl Script for Tools {
                 calls.len() - 1
             };
             self.check_judged(&work);
-            let is_pure = matches!(pin.side_effects.as_str(), "none" | "read");
-            if !is_pure && !self.intended(&work.run_id, &key).await {
+            if !pin.side_effects.is_harmless() && !self.intended(&work.run_id, &key).await {
                 let wrong = format!("{key} was called before its intent was durable");
                 self.record.lock().unwrap().wrong.push(wrong);
             }
@@ -103,7 +103,8 @@ impl Script for Tools {
             let mut dice = Dice::of(self.seed, &format!("{place}#{turn}"));
             let (takes, kind) = (dice.roll(60), dice.roll(20));
             // What a call has read may be another thing later, so it is written down; a failure may be tried again after a pause.
-            self.record.lock().unwrap().waited |= pin.side_effects != "none" || takes >= AT_ONCE || kind < 5;
+            self.record.lock().unwrap().waited |=
+                pin.side_effects != SideEffects::None || takes >= AT_ONCE || kind < 5;
             if kind == 0 {
                 // It hangs: only a deadline or a person ends it.
                 self.clock.sleep(Duration::from_secs(1_000_000)).await;
@@ -135,7 +136,7 @@ impl Script for Tools {
 
     fn find(&self, tool: &str) -> Option<Pin> {
         let (name, side_effects, repeatable) = TOOLS.iter().find(|(name, ..)| *name == tool)?;
-        Some(pin(name, side_effects, *repeatable))
+        Some(pin(name, *side_effects, *repeatable))
     }
 
     fn judge(&self, question: PackQuestion) -> Pending<'_, Vec<PackAnswer>> {

@@ -7,18 +7,6 @@ use mizzen_model::pack::Moment;
 use mizzen_model::tool_spec::{ReplayPolicy, SideEffects};
 use serde_json::{Value, json};
 
-const SIDE_EFFECTS: [SideEffects; 4] = [
-    SideEffects::None,
-    SideEffects::Read,
-    SideEffects::Write,
-    SideEffects::External,
-];
-const REPLAY_POLICIES: [ReplayPolicy; 3] = [
-    ReplayPolicy::MustStub,
-    ReplayPolicy::FailLoud,
-    ReplayPolicy::RecordedResult,
-];
-
 fn text() -> Value {
     json!({"type": "string"})
 }
@@ -36,7 +24,7 @@ fn flag() -> Value {
 }
 
 fn side_effects() -> Value {
-    json!({"type": "string", "enum": SIDE_EFFECTS.map(SideEffects::as_str)})
+    json!({"type": "string", "enum": SideEffects::NAMES})
 }
 
 pub(super) fn all() -> Vec<(&'static str, Value)> {
@@ -63,7 +51,7 @@ fn plugin() -> Value {
         ("namespaces", texts()),
         (
             "provides",
-            json!({"type": "array", "items": {"type": "string", "enum": Provides::ALL.map(Provides::as_str)}}),
+            json!({"type": "array", "items": {"type": "string", "enum": Provides::NAMES}}),
         ),
         ("order", json!({"type": "integer", "minimum": 0})),
     ]);
@@ -141,7 +129,7 @@ fn tool() -> Value {
         ("side_effects", side_effects()),
         (
             "replay_policy",
-            json!({"type": "string", "enum": REPLAY_POLICIES.map(ReplayPolicy::as_str)}),
+            json!({"type": "string", "enum": ReplayPolicy::NAMES}),
         ),
         ("permissions", texts()),
         (

@@ -6,9 +6,9 @@ use crate::follow::{Decided, EXIT_WAITING, View, ask};
 use crate::output::{self, EXIT_REFUSED};
 use crate::remote_host::{HostClient, Post, USUAL_TIME};
 use anyhow::{Context, Result, bail};
+use mizzen_json::Json;
 use mizzen_model::duration::Duration as Timeout;
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
-use mizzen_model::json::Json;
 use serde_json::{Value, json};
 use std::time::Duration;
 
