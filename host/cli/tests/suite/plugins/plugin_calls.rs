@@ -138,20 +138,14 @@ fn a_calls_journal_entry_names_every_stage_it_passed_and_the_one_that_stopped_it
 /// S3: the guest answered, and the call has no output.
 #[test]
 fn an_answer_that_breaks_its_schema_is_a_bad_output_to_people_and_scripts() {
-    let place = Place::new();
+    let host = host();
     let run = |package: &str, input: &str, option: &str| {
-        let output = mizzen()
-            .args(["plugin", "run"])
-            .arg(place.path("plugins").join(package))
-            .args(["--input", input, option, "--home"])
-            .arg(place.path("home"))
-            .arg(if package.starts_with("text") {
-                "word_count"
-            } else {
-                "attack"
-            })
-            .output()
-            .unwrap();
+        let tool = match package.starts_with("text") {
+            true => "word_count",
+            false => "attack",
+        };
+        let package = format!("plugins/{package}");
+        let output = host.run(&["plugin", "run", &package, tool, "--input", input, option]);
         (
             output.status.code(),
             String::from_utf8(output.stdout).unwrap(),

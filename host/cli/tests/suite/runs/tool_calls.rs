@@ -404,15 +404,15 @@ fn the_command_line_calls_a_tool_on_a_folder() {
 /// W18, for calls without a council.
 #[test]
 fn a_tool_of_a_disabled_plugin_is_not_called_missing() {
-    let place = Place::new();
-    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let host = host();
+    let config = fs::read_to_string(host.path("mizzen.toml")).unwrap();
     let disabled = config.replace("[trust]", "disabled = [\"text\"]\n[trust]");
-    fs::write(place.path("mizzen.toml"), disabled).unwrap();
+    fs::write(host.path("mizzen.toml"), disabled).unwrap();
     let enable = "which is disabled; run `mizzen plugins enable text`";
-    let (code, _, err) = place.run(&["tool", "call", "text.case", "--data", "data"]);
+    let (code, _, err) = run(&host, &["tool", "call", "text.case", "--data", "data"]);
     assert_eq!(code, Some(1));
     assert!(err.contains(enable), "{err}");
-    let server = place.serve();
+    let server = host.serve();
     let called = call(&server, "text.case", &shout("x")).expect(404, "TOOL_NOT_FOUND");
     let read = server
         .call("GET", "/v1/tools/text.case")
@@ -523,11 +523,11 @@ fn a_call_that_escalates_on_a_terminal_shows_tool_effects_and_input() {
 /// As on a folder: the person at the terminal is asked, and the host is sent the decision.
 #[test]
 fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
-    let place = Place::new();
-    let server = place.serve();
+    let host = host();
+    let server = host.serve();
     let long = format!("delicate {}", "x".repeat(600));
     let input = json!({"text": long, "to": "upper"}).to_string();
-    let command = place.mizzen(&[
+    let command = host.command(&[
         "tool",
         "call",
         "text.case",
@@ -568,19 +568,9 @@ fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
     assert_eq!(answer(1)["reason"], "read it");
 
     // A key that may call and not decide: the refusal is shown, and the run still waits.
-    let key = place.run(&[
-        "key",
-        "api",
-        "new",
-        "--name",
-        "caller",
-        "--grant",
-        "tools:call",
-        "--data",
-        "data",
-    ]);
+    let key = host.key(&["tools:call"]);
     let mut command = command;
-    command.env("MIZZEN_API_KEY", key.1.trim());
+    command.env("MIZZEN_API_KEY", &key);
     let mut terminal = terminal::Terminal::run(&command);
     terminal.wait_for("approve? [y/n] ", 1);
     terminal.type_in("y\n");
@@ -597,10 +587,10 @@ fn a_call_on_a_running_host_that_escalates_asks_on_the_terminal() {
 /// How long a run waits for a person is the host's setting, also for a run that the command line begins on its folder.
 #[test]
 fn a_call_on_a_folder_that_waits_for_a_person_expires_as_on_a_server() {
-    let place = Place::new();
-    let config = fs::read_to_string(place.path("mizzen.toml")).unwrap();
+    let host = host();
+    let config = fs::read_to_string(host.path("mizzen.toml")).unwrap();
     let expiring = format!("{config}[runs]\nescalation_expires = \"1s\"\n");
-    fs::write(place.path("mizzen.toml"), expiring).unwrap();
+    fs::write(host.path("mizzen.toml"), expiring).unwrap();
     let input = r#"{"text": "delicate", "to": "upper"}"#;
     let call = [
         "tool",
@@ -612,13 +602,13 @@ fn a_call_on_a_folder_that_waits_for_a_person_expires_as_on_a_server() {
         input,
         "--json",
     ];
-    let (code, out, err) = place.run(&call);
+    let (code, out, err) = run(&host, &call);
     assert_eq!(code, Some(4), "{err}");
     let waiting: Value = serde_json::from_str(&out).unwrap();
     let path = format!("/v1/executions/{}", waiting["execution_id"].as_str().unwrap());
     // How long it waits was written when it began, whatever is set by now.
-    fs::write(place.path("mizzen.toml"), config).unwrap();
-    let server = place.serve();
+    fs::write(host.path("mizzen.toml"), config).unwrap();
+    let server = host.serve();
     until(|| server.call("GET", &path).expect(200, "")["status"] == "vetoed");
     let expired = server.call("GET", &path).expect(200, "");
     assert_eq!(expired["error"]["code"], "ESCALATION_EXPIRED", "{expired}");

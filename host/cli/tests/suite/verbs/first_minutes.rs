@@ -47,6 +47,7 @@ fn every_verb_has_help_with_an_example_and_speaks_to_scripts() {
         "audit export",
         "completions",
         "demo",
+        "graph new",
         "ir dump",
         "ir graph",
         "ir new",
