@@ -229,7 +229,8 @@ impl<'r, 'i> Section<'r, 'i> {
 
     /// Reports what is wrong with the table as a whole.
     pub fn report(&self, message: impl Into<String>, help: impl Into<String>) {
-        let problem = Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
+        let problem =
+            Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
         self.reader.report(self.span.clone(), problem);
     }
 
@@ -262,7 +263,8 @@ impl<'r, 'i> Node<'r, 'i> {
 
     /// Reports what is wrong with this value's key.
     pub fn report_key(&self, message: impl Into<String>, help: impl Into<String>) {
-        let problem = Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
+        let problem =
+            Problem::new(self.path.as_str(), INVALID, message).with_help(Into::<String>::into(help));
         self.reader.report(self.key_span.clone(), problem);
     }
 

@@ -148,10 +148,8 @@ impl Memory {
         let holding = self.matches(rules)?;
         let is_new = |found: &&Match| !self.fired.contains(*found);
         let has_facts = |found: &Match| {
-            let effects = rules.effects(found.0).iter();
-            effects
-                .into_iter()
-                .any(|effect| matches!(effect, Effect::Assert(_) | Effect::Retract(_)))
+            let mut effects = rules.effects(found.0).iter();
+            effects.any(|effect| matches!(effect, Effect::Assert(_) | Effect::Retract(_)))
         };
         if holding.iter().filter(is_new).any(has_facts) {
             return self.evaluate_facts(rules, &holding);

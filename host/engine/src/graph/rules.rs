@@ -6,9 +6,9 @@
 use super::lower::Nodes;
 use super::problem::Problems;
 use super::strategy::Fork;
+use mizzen_json::Json;
 use mizzen_model::facts::{VOCABULARY, is_host_template};
 use mizzen_model::ir::{Action, AssertAction, IRDocument, InterruptAction};
-use mizzen_json::Json;
 use mizzen_rules::{Fact, Lasting, Program, Template, When, json};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -126,7 +126,11 @@ impl Case {
         let plan = lower(&document, lowered, &mut Host)?;
         let about = |call: &String| ToolFacts {
             tool: call.clone(),
-            side_effects: if call == "t.pay" { SideEffects::External } else { SideEffects::None },
+            side_effects: if call == "t.pay" {
+                SideEffects::External
+            } else {
+                SideEffects::None
+            },
             ..ToolFacts::default()
         };
         let plan = plan.governed(self.mounts(), about);

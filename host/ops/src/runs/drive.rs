@@ -103,7 +103,7 @@ pub(crate) struct Driver {
     asked: mpsc::Receiver<Request>,
     requests: mpsc::Sender<Request>,
     /// Events synthesised during recovery, with their time; applied before anything else.
-    first: Vec<(Event, u64)>,
+    first: VecDeque<(Event, u64)>,
     inbox: mpsc::Receiver<Message>,
     /// Messages that wait until packs have answered.
     postponed: VecDeque<Message>,
@@ -163,7 +163,7 @@ impl Driver {
         };
         let commands = std::mem::take(&mut self.commands);
         self.go_on(commands);
-        for (event, at_ms) in std::mem::take(&mut self.first) {
+        while let Some((event, at_ms)) = self.next_first() {
             self.apply((event, Body::default()), None, at_ms);
         }
         while !(self.has_ended() && self.ledger.is_durable()) {
@@ -171,6 +171,12 @@ impl Driver {
                 // The run is still open, and may have another driver already.
                 leave.host = None;
                 return;
+            }
+            // One that had to wait for packs happens now.
+            if let Some((event, _)) = self.next_first() {
+                let now_ms = self.clock.now_ms(&self.host);
+                self.apply((event, Body::default()), None, now_ms);
+                continue;
             }
             let mut timer = None;
             match poll_fn(|context| self.poll_next(context, &mut timer)).await {
@@ -188,6 +194,14 @@ impl Driver {
             }
         }
         self.end();
+    }
+
+    /// The next event that was synthesised during recovery, unless packs look at a branch.
+    fn next_first(&mut self) -> Option<(Event, u64)> {
+        match self.run.judged_branch() {
+            None => self.first.pop_front(),
+            Some(_) => None,
+        }
     }
 
     /// The run has ended, and that is durable.

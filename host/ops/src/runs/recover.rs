@@ -307,8 +307,8 @@ mod tests {
     use super::super::resolve::{Found, Pin, Pinned, Planned, Resolution};
     use super::*;
     use crate::caller::Caller;
-    use mizzen_model::execution::ExecutionStatus;
     use mizzen_json::{Json, ReadLimits, parse};
+    use mizzen_model::execution::ExecutionStatus;
     use mizzen_model::tool_spec::SideEffects;
     use mizzen_store_sqlite::{Options, SqliteStore};
     use serde_json::{Value, json};

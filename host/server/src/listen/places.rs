@@ -47,7 +47,11 @@ impl Places {
     }
 
     /// Assigns a place to an address; none when it has its share already.
-    pub(crate) fn give(self: &Arc<Self>, place: OwnedSemaphorePermit, peer: IpAddr) -> Option<ConnectionSlot> {
+    pub(crate) fn give(
+        self: &Arc<Self>,
+        place: OwnedSemaphorePermit,
+        peer: IpAddr,
+    ) -> Option<ConnectionSlot> {
         let address = network::of(peer);
         let most = match self.share {
             Share::Set(most) => most,

@@ -14,7 +14,9 @@ use super::parameters;
 use crate::call::{Call, JSON, invalid_parameter};
 use crate::openapi::component;
 use crate::problem::Problem;
-use crate::route::{Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, ParameterPlace, Route, Success};
+use crate::route::{
+    Access, BodySpec, DOCUMENT_TIMEOUT, JSON_LIMIT, Parameter, ParameterPlace, Route, Success,
+};
 use axum::http::Method;
 use mizzen_model::execution::ChainExecutionResult;
 use mizzen_ops::Grant;

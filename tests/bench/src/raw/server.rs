@@ -26,9 +26,7 @@ fn announce(address: SocketAddr) -> Result<()> {
 
 /// The host's own server with one route that answers a constant: what HTTP alone costs.
 pub(crate) async fn serve_constant(data: &Path) -> Result<()> {
-    let host = Arc::new(Host::new(
-        SqliteStore::open(data, &Options::default())?.store(),
-    ));
+    let host = Arc::new(Host::new(SqliteStore::open(data, &Options::default())?.store()));
     let route = Route {
         method: Method::POST,
         path: "/v1/chains/execute",

@@ -2,8 +2,8 @@
 
 use crate::follow::{Ended, Interrupt, View};
 use anyhow::Result;
-use mizzen_model::execution::{self, ChainExecutionResult, ExecutionStatus};
 use mizzen_json::{Json, Limits, Object, parse};
+use mizzen_model::execution::{self, ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{Caller, Host, OpError, Refusal};
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::Arc;

@@ -23,18 +23,17 @@ impl<C> Run<C> {
         if texts.is_empty() {
             return;
         }
-        self.forget(|text| {
-            if let Some(found) = texts.iter().find(|found| found.before == text) {
-                return Some(found.after.clone());
+        self.forget(cleaner(texts, words));
+    }
+
+    /// As [`Run::forget_texts`] in the state of a graph, which is shown when the run has ended. Only of what is taken out of a node's own
+    /// input: that is made again whole from the journal and redacted again, so a run that is made again has the same state.
+    pub(super) fn forget_in_state(&mut self, texts: &[Replaced], words: &[String]) {
+        if let (false, Some(graph)) = (texts.is_empty(), &mut self.result.graph) {
+            for value in graph.state.values_mut() {
+                clean_texts(value, cleaner(texts, words));
             }
-            let mut left = text.to_owned();
-            for word in words.iter().filter(|word| !word.is_empty()) {
-                if left.contains(word.as_str()) {
-                    left = left.replace(word.as_str(), REDACTED);
-                }
-            }
-            (left != text).then_some(left)
-        });
+        }
     }
 
     /// As [`Run::forget_texts`], where only the pattern is known: a journal has the input of a tool's call as it was redacted.
@@ -45,15 +44,25 @@ impl<C> Run<C> {
     }
 
     fn forget(&mut self, clean: impl Fn(&str) -> Option<String>) {
-        // The state of a graph is shown when the run has ended: what is taken out of the input of a call leaves it, too.
-        if let Some(graph) = &mut self.result.graph {
-            for value in graph.state.values_mut() {
-                clean_texts(value, &clean);
-            }
-        }
         let mut kept = self.redacted_input.take().unwrap_or_else(|| self.input.clone());
         clean_texts(&mut kept, clean);
         self.redacted_input = (kept != self.input).then_some(kept);
+    }
+}
+
+/// Takes texts out of a text; nothing where none of them is in it.
+fn cleaner<'a>(texts: &'a [Replaced], words: &'a [String]) -> impl Fn(&str) -> Option<String> + 'a {
+    move |text| {
+        if let Some(found) = texts.iter().find(|found| found.before == text) {
+            return Some(found.after.clone());
+        }
+        let mut left = text.to_owned();
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            if left.contains(word.as_str()) {
+                left = left.replace(word.as_str(), REDACTED);
+            }
+        }
+        (left != text).then_some(left)
     }
 }
 

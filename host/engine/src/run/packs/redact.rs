@@ -95,6 +95,9 @@ impl<C> Run<C> {
             failing.retell(error);
         }
         self.forget_texts(&taken, &secrets);
+        if let Continuation::Call { .. } = then {
+            self.forget_in_state(&taken, &secrets);
+        }
         patterns.iter().for_each(|pattern| self.forget_matches(pattern));
         secrets
     }

@@ -133,7 +133,7 @@ impl Driver {
             nowhere: Lane::default(),
             asked,
             requests,
-            first: Vec::new(),
+            first: VecDeque::new(),
             inbox,
             postponed: VecDeque::new(),
             progress,
@@ -183,7 +183,7 @@ impl Driver {
                 Some(Event::Interrupted { within })
             };
             match driver.in_doubt(&command).or_else(again) {
-                Some(event) => driver.first.push((event, past.last_ms)),
+                Some(event) => driver.first.push_back((event, past.last_ms)),
                 None => driver.commands.push(command),
             }
         }

@@ -47,7 +47,12 @@ impl Driver {
             && ahead
             && (self.ledger.is_pressing() || commands.iter().any(|command| self.is_outward(command)))
         {
-            self.barred.extend(commands);
+            // Questions to packs wait for nothing: the store takes no entry while one is open.
+            let (asked, barred): (Vec<Command>, Vec<Command>) = commands
+                .into_iter()
+                .partition(|command| matches!(command, Command::AskPacks(_)));
+            self.barred.extend(barred);
+            self.perform(asked);
         } else {
             self.perform(commands);
         }

@@ -12,6 +12,7 @@ impl Driver {
             && self.barred.is_empty()
             && self.held.is_empty()
             && self.postponed.is_empty()
+            && self.first.is_empty()
             && !self.journal.has_cleared();
         if !is_done || !self.inbox.is_empty() || !waits_for_a_person(&self.run, self.clock.now_ms(&self.host))
         {

@@ -193,6 +193,9 @@ fn itself(body: &Map<String, Value>) -> String {
         }
         "intent" => format!("{} is about to be called", text("tool")),
         "decided" => format!("a person answered: {} ({})", text("decision"), text("reason")),
+        "responded" => format!("{} answered the interrupt", text("actor")),
+        "pause_asked" => format!("{} wants it to pause", text("actor")),
+        "resumed" => format!("{} lets it go on", text("actor")),
         "cancelled" => format!("cancelled: {}", text("reason")),
         "tick" => "time passed".to_owned(),
         other => other.to_owned(),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Seeds that are tried, unless `MIZZEN_SEEDS` says how many.
-const SEEDS: u64 = 10_000;
+const SEEDS: u64 = 2_000;
 /// Seeds that share a database.
 const SHARED: u64 = 1_250;
 
