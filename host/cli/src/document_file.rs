@@ -1,7 +1,7 @@
 //! Documents that verbs take: JSON or YAML, from a file or from standard input as `-`.
 
 use anyhow::Context as _;
-use mizzen_json::{self as json, Json, ReadLimits, yaml};
+use mizzen_json::{Json, ReadLimits, parse, position_of, yaml};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -22,13 +22,13 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
 /// A JSON value that is handed to a chain, a tool or a condition, read as strictly as a body: a key that stands twice is refused, and so is
 /// a number that no float can hold, or a whole number that would be rounded.
 pub(crate) fn value(text: &str) -> anyhow::Result<serde_json::Value> {
-    let tape = mizzen_json::parse(text, ReadLimits::default())?;
+    let tape = parse(text, ReadLimits::default())?;
     Ok(tape.root().to_json_unique()?.to_serde_exact()?)
 }
 
 /// A value that is JSON, or else the text itself. JSON that cannot be used as it stands is refused, and not taken for a text.
 pub(crate) fn value_or_text(text: &str) -> anyhow::Result<serde_json::Value> {
-    match json::parse(text, Limits::default()) {
+    match parse(text, ReadLimits::default()) {
         Ok(_) => value(text),
         Err(_) => Ok(text.into()),
     }
@@ -44,7 +44,7 @@ pub(crate) fn argument(option: &str, text: &str) -> anyhow::Result<Json> {
         Some(path) => Cow::Owned(self::text(Path::new(path))?),
         None => Cow::Borrowed(text),
     };
-    let value = json::parse(&text, Limits::default())
+    let value = parse(&text, ReadLimits::default())
         .map_err(anyhow::Error::from)
         .and_then(|tape| Ok(tape.root().to_json_unique()?))
         .with_context(|| {
@@ -82,7 +82,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
     let tape = if named_yaml || !text.trim_start().starts_with(['{', '[']) {
         yaml::parse(&text, limits)
     } else {
-        mizzen_json::parse(&text, limits)
+        parse(&text, limits)
     };
     match tape {
         Ok(tape) => tape
@@ -90,7 +90,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Json> {
             .to_json_unique()
             .map_err(|error| anyhow::anyhow!("{}: {error}", path.display())),
         Err(error) => {
-            let position = mizzen_json::position_of(&text, error.span.start);
+            let position = position_of(&text, error.span.start);
             anyhow::bail!(
                 "{}:{}:{}: {}",
                 path.display(),

@@ -187,9 +187,9 @@ pub(crate) fn mounts_of(
 }
 
 /// Everything that governs a graph, in load order: the host's mounts, then the document's.
-pub(crate) fn mounts_of_graph(loaded: &Loaded, document: &IRDocument) -> Vec<(PackOrigin, PackMount)> {
+pub(crate) fn mounts_of_graph(loaded: &Loaded, document: &IRDocument) -> Vec<(PackOrigin, Mount)> {
     let own = document.governance.iter();
-    let own = own.map(|mount| (PackOrigin::Graph, PackMount::from(mount)));
+    let own = own.map(|mount| (PackOrigin::Graph, Mount::from(mount)));
     host_mounts(loaded).into_iter().chain(own).collect()
 }
 

@@ -12,7 +12,6 @@ use crate::error::{Fault, OpError, Refusal};
 use crate::host::Host;
 use crate::toolbox::{Callable, Loaded};
 use mizzen_catalog::VerifiedPlugin;
-use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::graph::{GraphProblem, lower};
 use mizzen_engine::plan::{Governs, Plan, Repeatable, Target, Unresolved};
 use mizzen_model::id::{ChainId, SpriteId};

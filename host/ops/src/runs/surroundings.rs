@@ -2,13 +2,13 @@
 
 use super::resolve::{Found, MadeOf, Pin, Resolution, StepCall};
 use crate::governance;
-use crate::registry::Kind;
 use crate::toolbox::Loaded;
 use mizzen_catalog::requirement::ToolRequirement;
 use mizzen_engine::graph::{GraphTarget, Missing, NodeKind, StateSchema, Surroundings};
 use mizzen_engine::plan::{Repeatable, Target, Unresolved};
 use mizzen_model::id::SpriteId;
 use mizzen_model::ir::{IRDocument, NodeSpec, PackMount, SkillRef, StoreRef, ToolRef};
+use mizzen_model::manifest::Provides;
 use semver::VersionReq;
 use serde_json::Value;
 
@@ -94,7 +94,7 @@ impl InstalledSet<'_> {
         ))
     }
 
-    fn is_provided(&self, kind: Kind, id: &str, version: Option<&str>) -> bool {
+    fn is_provided(&self, kind: Provides, id: &str, version: Option<&str>) -> bool {
         let wanted = version.map(|version| VersionReq::parse(&format!("={version}")));
         let installed = self.loaded.installed();
         installed.provided.iter().any(|item| {
@@ -126,7 +126,7 @@ impl Surroundings<StepCall> for InstalledSet<'_> {
         let (found, fields) = match kind {
             NodeKind::Named(id) => match self.find(id, self.pinned(id)) {
                 Ok((pin, fields)) => (Found::Tool(pin), fields),
-                Err(_) if self.is_provided(Kind::Skill, id, None) => {
+                Err(_) if self.is_provided(Provides::Skill, id, None) => {
                     let message = format!("{id} is a skill, and a node cannot call one");
                     return Err(missing("skill_not_callable", message, "name a tool"));
                 }
@@ -173,7 +173,7 @@ impl Surroundings<StepCall> for InstalledSet<'_> {
 
     fn skill(&mut self, skill: &SkillRef) -> Result<(), Missing> {
         let id = skill.id.replacen(':', ".", 1);
-        if self.is_provided(Kind::Skill, &id, skill.version.as_deref()) {
+        if self.is_provided(Provides::Skill, &id, skill.version.as_deref()) {
             return Ok(());
         }
         let version = skill
@@ -199,7 +199,7 @@ impl Surroundings<StepCall> for InstalledSet<'_> {
     }
 
     fn pack(&mut self, pack: &PackMount) -> Result<(), Missing> {
-        let mount = mizzen_model::governance::PackMount::from(pack);
+        let mount = mizzen_model::governance::Mount::from(pack);
         governance::find(self.loaded, "", &mount)
             .map(drop)
             .map_err(|problem| {

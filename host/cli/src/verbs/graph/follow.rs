@@ -2,7 +2,7 @@
 
 use crate::follow::{Ended, Interrupt, View};
 use anyhow::Result;
-use mizzen_json::{Json, Limits, Object, parse};
+use mizzen_json::{Json, Object, ReadLimits, parse};
 use mizzen_model::execution::{self, ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{Caller, Host, OpError, Refusal};
 use std::io::{BufRead as _, IsTerminal as _};
@@ -41,7 +41,7 @@ impl Answers {
             view.ask("answer with a JSON object (an empty line: {}): ");
             let line = tokio::task::spawn_blocking(read_line).await.ok()??;
             let text = if line.trim().is_empty() { "{}" } else { line.trim() };
-            let read = parse(text, Limits::default()).ok();
+            let read = parse(text, ReadLimits::default()).ok();
             match read.and_then(|tape| tape.root().to_json_unique().ok()) {
                 Some(Json::Object(answer)) => return Some(answer),
                 _ => view.say("that is no JSON object"),

@@ -83,7 +83,7 @@ mod tests {
     fn what_is_written_is_valid_whatever_its_id() {
         for id in ["graph:new", "x: \"y\" # z", "é"] {
             let text = starter(id);
-            let tape = mizzen_json::yaml::parse(&text, mizzen_json::Limits::default()).unwrap();
+            let tape = mizzen_json::yaml::parse(&text, mizzen_json::ReadLimits::default()).unwrap();
             let inspection = inspect_tape(&tape, Options::default());
             let document = inspection.document.unwrap();
             assert_eq!(

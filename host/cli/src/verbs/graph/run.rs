@@ -8,7 +8,7 @@ use crate::home::Home;
 use crate::local_host::{LocalHost, Place, config_in_reach};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use mizzen_json::{Json, Limits, Object, parse};
+use mizzen_json::{Json, Object, ReadLimits, parse};
 use mizzen_ops::{Caller, GraphStart, Wait, graph_run};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -129,7 +129,7 @@ fn object(text: &str, option: &str) -> Result<Object> {
         None => text.to_owned(),
         Some(path) => document_file::text(Path::new(path))?,
     };
-    let tape = parse(&text, Limits::default()).with_context(|| format!("{option} is not JSON"))?;
+    let tape = parse(&text, ReadLimits::default()).with_context(|| format!("{option} is not JSON"))?;
     match tape.root().to_json_unique()? {
         Json::Object(object) => Ok(object),
         _ => bail!("{option} is no object; write {{\"field\": value}}, or @FILE"),
@@ -143,7 +143,7 @@ fn params(whole: &str, set: &[String]) -> Result<Object> {
         let Some((field, value)) = one.split_once('=') else {
             bail!("--set {one:?} has no `=`; write --set field=value");
         };
-        let read = parse(value, Limits::default()).ok();
+        let read = parse(value, ReadLimits::default()).ok();
         let value = match read.map(|tape| tape.root().to_json_unique()) {
             Some(Ok(value)) => value,
             _ => Json::from(value),

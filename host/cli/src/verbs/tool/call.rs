@@ -8,7 +8,7 @@ use crate::local_host::{LocalHost, Place};
 use crate::local_run::{self, LocalRun};
 use crate::output;
 use anyhow::{Context, Result};
-use mizzen_json::{Json, Object, ReadLimits, parse};
+use mizzen_json::{Json, Object};
 use mizzen_model::execution::{ChainExecutionResult, ExecutionStatus};
 use mizzen_ops::{Caller, IdempotencyKey, Wait};
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::{base, id, page};
 use crate::call::{Call, JSON, Reply, invalid_parameter};
 use crate::problem::{Code, Problem};
-use crate::route::{Access, Parameter, Place, Route, Success};
+use crate::route::{Access, Parameter, ParameterPlace, Route, Success};
 use axum::http::{Method, StatusCode};
 use mizzen_ops::Grant;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
                 id("The execution's id."),
                 Parameter {
                     name: "number",
-                    place: Place::Path,
+                    place: ParameterPlace::Path,
                     description: "The delivery's number, from the list.",
                     schema: json!({"type": "integer", "minimum": 1, "maximum": NUMBER_MAX}),
                     example: Some(json!(7)),

@@ -3,7 +3,7 @@
 use super::{base, id, page, uuid, uuid_schema};
 use crate::call::{Call, Reply};
 use crate::problem::{Code, Problem};
-use crate::route::{Access, Parameter, Place, Route, Success};
+use crate::route::{Access, Parameter, ParameterPlace, Route, Success};
 use crate::routes::parameters::query;
 use axum::http::Method;
 use mizzen_ops::{ErasureFilter, Grant, Sweep};
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             access: Access::Needs(Grant::RunsErase),
             parameters: vec![
                 Parameter {
-                    place: Place::RequiredQuery,
+                    place: ParameterPlace::RequiredQuery,
                     ..query("council_id", "The council.", uuid_schema())
                 },
                 query(
