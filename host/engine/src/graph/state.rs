@@ -62,7 +62,7 @@ impl StateType {
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    text.len() % 4 == 0 && text.len() - body.len() <= 2 && body.bytes().all(letter)
+    text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(letter)
 }
 
 /// A field that cannot be set.

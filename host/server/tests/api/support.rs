@@ -12,7 +12,7 @@ use axum::http::{Request, Response};
 use mizzen_catalog::key::SecretKey;
 use mizzen_ops::{ApiKeyRequest, Caller, Clock, Host, HostKey, SystemClock};
 use mizzen_server::{Config, Server, routes};
-use mizzen_store::{Options, Store};
+use mizzen_store_sqlite::{Options, SqliteStore};
 use serde_json::Value;
 use std::future::Future;
 use std::io::{Read, Write};
@@ -54,7 +54,7 @@ impl TestHost {
                 now: SystemClock.now_ms(),
                 ..Options::default()
             };
-            let host = Host::new(Store::open(folder.path(), &options).unwrap());
+            let host = Host::new(SqliteStore::open(folder.path(), &options).unwrap().store());
             host.sign_with(HostKey::new(SecretKey::from_seed(
                 b"a key for tests of the HTTP API!",
             )));

@@ -73,7 +73,7 @@ pub(super) fn scene(host: &Host, number: u64) -> Planned {
         sprite_id: sprite_id.clone(),
         capability: format!("sim.{name}"),
         fields: None,
-        found: Found::Tool(pin(name, side_effects, *repeatable)),
+        found: Found::Tool(pin(name, *side_effects, *repeatable)),
     });
     let of = MadeOf {
         resolutions: resolutions.collect(),

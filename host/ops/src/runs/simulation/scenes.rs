@@ -77,9 +77,9 @@ impl Stage {
 
     /// The same with graphs.
     pub(super) fn set_graphs() -> Self {
-        let store = Store::in_memory(Arc::new(Always)).unwrap();
+        let store = MemoryStore::new(Arc::new(Always)).unwrap();
         let entropy = Arc::new(CountingEntropy::default());
-        let host = Host::with_ports(store.clone(), Arc::new(SimClock::default()), entropy);
+        let host = Host::with_ports(store.store(), Arc::new(SimClock::default()), entropy);
         Self {
             store,
             scenes: (0..SCENES)
