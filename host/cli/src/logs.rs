@@ -23,12 +23,14 @@ pub(crate) fn start() {
 }
 
 /// Every target of this host: its crates, and what guests write.
-const TARGETS: [&str; 11] = [
+const TARGETS: [&str; 13] = [
     "mizzen",
     "mizzen::plugin",
     "mizzen_builder",
     "mizzen_catalog",
+    "mizzen_condition",
     "mizzen_engine",
+    "mizzen_json",
     "mizzen_model",
     "mizzen_ops",
     "mizzen_sandbox",
