@@ -99,7 +99,7 @@ mod tests {
         for folder in crates.map(|folder| folder.unwrap().file_name()) {
             let name = match folder.to_str().unwrap() {
                 "cli" => "mizzen".to_owned(),
-                name => format!("mizzen_{name}"),
+                name => format!("mizzen_{}", name.replace('-', "_")),
             };
             assert!(TARGETS.contains(&name.as_str()), "{name} is missing");
         }

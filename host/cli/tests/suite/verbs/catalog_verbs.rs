@@ -323,7 +323,11 @@ fn an_upgrade_shows_the_difference_and_waits_when_it_asks_for_more() {
         (defaults.len(), &defaults[0]["version"]),
         (1, &Value::from("2.0.0"))
     );
-    assert!(place.no(&["plugins", "remove", "text"]).contains("choose the one to remove"));
+    assert!(
+        place
+            .no(&["plugins", "remove", "text"])
+            .contains("choose the one to remove")
+    );
     for verb in [
         ["plugins", "remove", "text@2.0.0"],
         ["plugins", "disable", "text@2.0.0"],
